@@ -18,19 +18,25 @@ local oldest = redis.call("ZRANGE", KEYS[1], 0, 0, "WITHSCORES")
 return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
 
 /*
- * Renews the leases that the holder still has; never creates one.
+ * Renews the leases that the holder still has; never creates one. Makes the witness when it is missing.
  *
- * KEYS    for each shard: lease, generation of this Redis for the shard
- * ARGV[1] holder   ARGV[2] lease in milliseconds
- * Answers for each shard: 1 when renewed else 0, the generation or "".
+ * KEYS    for each shard: lease, generation of this Redis for the shard. Then the witness, unless ARGV[3] is empty
+ * ARGV[1] holder   ARGV[2] lease in milliseconds   ARGV[3] value of a witness that is missing; empty for no witness
+ * Answers the value of the witness or ""; then for each shard: 1 when renewed else 0, the generation or "".
  */
 const RENEW = redisScript(`
-local answer = {}
-for i = 1, #KEYS, 2 do
+local answer = { "" }
+local count = #KEYS
+if ARGV[3] ~= "" then
+  answer[1] = redis.call("SET", KEYS[count], ARGV[3], "NX", "GET") or ARGV[3]
+  count = count - 1
+end
+local stored = count > 0 and redis.call("MGET", unpack(KEYS, 1, count))
+for i = 1, count, 2 do
   local held = 0
-  if redis.call("GET", KEYS[i]) == ARGV[1] then held = redis.call("PEXPIRE", KEYS[i], ARGV[2]) end
+  if stored[i] == ARGV[1] then held = redis.call("PEXPIRE", KEYS[i], ARGV[2]) end
   answer[#answer + 1] = held
-  answer[#answer + 1] = redis.call("GET", KEYS[i + 1]) or ""
+  answer[#answer + 1] = stored[i + 1] or ""
 end
 return answer`);
 
@@ -81,24 +87,34 @@ export interface Renewal {
   readonly generation: string;
 }
 
+/** A key that is made when it is missing, with the value that it gets then. */
+export interface Witness {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface Renewals {
+  /** The value of the witness; empty when none was given. */
+  readonly witness: string;
+  /** One for each shard. */
+  readonly renewals: readonly Renewal[];
+}
+
 /**
- * Renews leases for `ttlMs`, all in one call, or on a cluster each in its own: the shards lie in several slots there. One
- * answer for each shard.
+ * Renews leases for `ttlMs` and reads the witness, all in one call. On a cluster, the keys of two shards, and of a shard and
+ * the witness, lie in several slots: there, a call is for one shard and no witness.
  */
-export function renewLeases(
+export async function renewLeases(
   redis: RedisClient,
   shards: readonly LeaseKeys[],
-  holder: string,
-  ttlMs: number,
-): readonly Promise<Renewal>[] {
-  const renew = async (some: readonly LeaseKeys[]): Promise<readonly Renewal[]> => {
-    const keys = some.flatMap(({ lease, generation }) => [lease, generation]);
-    const answer = (await runScript(redis, RENEW, keys, [holder, ttlMs])) as (number | string)[];
-    return some.map((_, at) => ({ held: answer[2 * at] === 1, generation: String(answer[2 * at + 1]) }));
-  };
-  if (redis.isCluster) return shards.map(async (keys) => (await renew([keys]))[0]!);
-  const all = shards.length === 0 ? Promise.resolve([]) : renew(shards);
-  return shards.map(async (_, at) => (await all)[at]!);
+  { holder, ttlMs, witness }: { readonly holder: string; readonly ttlMs: number; readonly witness: Witness | null },
+): Promise<Renewals> {
+  const keys = shards.flatMap(({ lease, generation }) => [lease, generation]);
+  if (witness !== null) keys.push(witness.key);
+  const answer = await runScript(redis, RENEW, keys, [holder, ttlMs, witness?.value ?? ""]);
+  const [value, ...flat] = answer as [string, ...(number | string)[]];
+  const renewals = shards.map((_, at) => ({ held: flat[2 * at] === 1, generation: String(flat[2 * at + 1]) }));
+  return { witness: value, renewals };
 }
 
 /*

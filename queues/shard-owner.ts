@@ -202,6 +202,11 @@ export class ShardOwner implements OwnedHere {
     });
   }
 
+  /** True when the last round has found no other member, and this node has not begun to leave. */
+  get #isLoneMember(): boolean {
+    return this.#hasJoined && this.#members === 1 && !this.#isBarred && !this.#leaving;
+  }
+
   /** Runs a round now, or right after the one that runs. */
   #hurry(): void {
     this.#isUrgent = true;
@@ -228,6 +233,9 @@ export class ShardOwner implements OwnedHere {
       const { nodeId, shards } = this.#options;
       // Free shards are looked for in every round; leases need renewing less often.
       const now = performance.now();
+      // A node that is the only member asks no other node whether it may own shards: its beat shares a write with the renewal.
+      const early = this.#isLoneMember ? beat(this.#redis, nodeId, LEASE_MS) : undefined;
+      early?.catch(() => undefined);
       if (now - this.#renewedAt >= RENEW_MS) {
         this.#renewedAt = now;
         await this.#renew([...this.#owned.values()]);
@@ -235,12 +243,13 @@ export class ShardOwner implements OwnedHere {
       if (this.#leaving || (await this.#barredByGuard())) return;
       // A node that has begun to leave meanwhile must not join again: the others would hand its shards back to it.
       if (this.#leaving) return;
-      const askedAt = performance.now();
-      const { members, silentMs } = await beat(this.#redis, nodeId, LEASE_MS);
+      const askedAt = early === undefined ? performance.now() : now;
+      const { members, silentMs } = await (early ?? beat(this.#redis, nodeId, LEASE_MS));
       this.#silenceEndsAt = askedAt + LEASE_MS - silentMs;
       this.#members = members.length;
       if (!this.#hasJoined) this.#announce(members);
       this.#owners = assignShards(members, shards);
+      if (this.#isSettled) return;
       await Promise.all(this.#owners.map((owner, shard) => this.#settle(shard, owner, this.#redisRunId)));
     } catch (error) {
       this.#owners = [];
@@ -320,17 +329,23 @@ export class ShardOwner implements OwnedHere {
 
   async #renew(shards: readonly OwnedShard[]): Promise<void> {
     const now = performance.now();
-    const keys = shards.map((owned) => owned.keys);
-    // Both in one turn of the event loop, so that they share a write.
-    const identity = this.#identity.read();
-    const renewals = renewLeases(this.#redis, keys, this.#options.nodeId, LEASE_MS);
-    for (const renewal of renewals) renewal.catch(() => undefined);
-    const redisRunId = await identity;
+    const { isCluster } = this.#redis;
+    const options = { holder: this.#options.nodeId, ttlMs: LEASE_MS, witness: this.#identity.witness };
+    const calls = (isCluster ? shards.map((owned) => [owned]) : [shards]).map((some) => {
+      const keys = some.map((owned) => owned.keys);
+      return { some, answer: renewLeases(this.#redis, keys, options) };
+    });
+    for (const { answer } of calls) answer.catch(() => undefined);
+    const witnessed = isCluster ? undefined : calls[0]!.answer.then(({ witness }) => witness);
+    const redisRunId = await this.#identity.read(witnessed);
     this.#redisRunId = redisRunId;
-    const take = async (owned: OwnedShard, at: number): Promise<void> => {
-      if (!owned.onRenewal(await renewals[at]!, redisRunId, now)) this.#drop(owned);
+    const take = async ({ some, answer }: (typeof calls)[number]): Promise<void> => {
+      const { renewals } = await answer;
+      for (const [at, owned] of some.entries()) {
+        if (!owned.onRenewal(renewals[at]!, redisRunId, now)) this.#drop(owned);
+      }
     };
-    await Promise.all(shards.map(take));
+    await Promise.all(calls.map(take));
   }
 
   #drop(owned: OwnedShard): void {
@@ -346,7 +361,8 @@ export class ShardOwner implements OwnedHere {
   /** Looks for leases that have run out when the first one may, and now and then for those of shards that came since. */
   #watchExpiry(): void {
     const now = performance.now();
-    const leftMs = Math.min(EXPIRY_CHECK_MS, ...[...this.#owned.values()].map((owned) => owned.leaseLeftMs(now)));
+    let leftMs = untilNext(EXPIRY_CHECK_MS, now);
+    for (const owned of this.#owned.values()) leftMs = Math.min(leftMs, owned.leaseLeftMs(now));
     this.#expiryTimer = setTimeout(
       () => {
         this.#dropExpired();

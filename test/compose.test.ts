@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
 import { parse } from "yaml";
-import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig, readNodeConfig } from "../src/config.ts";
+import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig, readNodeConfig } from "../src/settings/config.ts";
 
 interface Service {
   readonly image: string;

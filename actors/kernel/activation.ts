@@ -46,6 +46,8 @@ interface Loaded {
 type TurnOutcome = "done" | "conflict" | "missing";
 
 export interface ActivationHooks {
+  /** True once the creator of the aggregate has told that it has performed all that the first turn owes. */
+  readonly isCreatorDone: () => boolean;
   /** False once this node may save nothing more in the shard. */
   readonly isOpen: () => boolean;
   /**
@@ -74,6 +76,7 @@ export class Activation {
   readonly #context: KernelContext;
   readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
+  readonly #isCreatorDone: () => boolean;
   readonly #onActors: (actors: Iterable<LiveActor>) => void;
   readonly #epoch: number;
   readonly #waiting: ActorMessage[] = [];
@@ -92,6 +95,7 @@ export class Activation {
     this.shard = shard;
     this.rootId = rootId;
     this.#isOpen = hooks.isOpen;
+    this.#isCreatorDone = hooks.isCreatorDone;
     this.#onActors = hooks.onActors;
     this.#epoch = hooks.epoch;
   }
@@ -141,6 +145,7 @@ export class Activation {
    * Saves that the performed effects are no longer owed, so that the aggregate can be dropped from memory. Idempotent.
    */
   async settle(): Promise<void> {
+    this.#endGraceOfDone();
     const loaded = this.#loaded;
     const { owed } = this.#grace;
     if (loaded === null || this.#unperformed.length > 0 || loaded.head.owed.length === owed.length) return;
@@ -159,6 +164,7 @@ export class Activation {
 
   async #turn(): Promise<TurnOutcome> {
     const found = this.#loaded ?? (await this.#load());
+    this.#endGraceOfDone();
     if (found === null) {
       this.#doorbell = this.#refresh = this.#recheck = false;
       return "missing";
@@ -337,6 +343,11 @@ export class Activation {
   #waits(actors: ReadonlyMap<string, LiveActor>, jobId: JobRunId): boolean {
     const job = actors.get(jobId);
     return job !== undefined && kindOf(this.#type, job.kind).waitsForAgent(job.state as never) !== null;
+  }
+
+  /** Between two saves: what a save carries on, and what is performed after it, must rest on the same grace. */
+  #endGraceOfDone(): void {
+    if (this.#grace.owed.length > 0 && this.#isCreatorDone()) this.#grace = NO_GRACE;
   }
 
   #isGraceOver(): boolean {

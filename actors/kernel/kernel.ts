@@ -6,10 +6,11 @@
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import type { Presence } from "../../src/board/board.ts";
-import { asId, type RootId } from "../../src/domain/ids.ts";
+import { asId, type RootId, type RunId } from "../../src/domain/ids.ts";
 import { systemTimers } from "../../src/domain/clock.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
+import { DoneCreations } from "./done-creations.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { QueueWatcher } from "./queue-watcher.ts";
@@ -49,6 +50,7 @@ export class Kernel implements ShardHandler {
   readonly #queueWatcher: QueueWatcher;
   readonly #sweeps: SweepRounds;
   readonly #shards = new Map<number, OpenShard>();
+  readonly #done = new DoneCreations();
 
   constructor(options: KernelOptions) {
     const timing = { ...DEFAULT_TIMING, ...options.timing };
@@ -87,7 +89,7 @@ export class Kernel implements ShardHandler {
     const current = this.#shards.get(index);
     if (current !== undefined && current.epoch >= epoch) throw new Error("the shard was opened under a later epoch");
     current?.shard.close();
-    const shard = new Shard(this.#context, this.#watcher, index, epoch);
+    const shard = new Shard({ ...this.#context, done: this.#done }, this.#watcher, index, epoch);
     this.#shards.set(index, { epoch, shard });
     try {
       await shard.start();
@@ -123,6 +125,11 @@ export class Kernel implements ShardHandler {
   adopt(aggregate: Aggregate, plan: RunPlan): void {
     const { shard, summary } = aggregate.head;
     if (summary.bound) this.#shards.get(shard)?.shard.adopt(aggregate, plan);
+  }
+
+  /** This process has performed all that the first turn of the run owes. */
+  creatorIsDone(runId: RunId): void {
+    this.#done.add(runId);
   }
 
   async drain(index: number): Promise<void> {

@@ -4,7 +4,7 @@
  * An agent is alive while its beat changes. Silence is counted only over time in which presence could be read without
  * a break: an outage of Redis, or of this process, never looks like the loss of all agents.
  */
-import type { Clock, Cancel, Timers } from "../../src/domain/clock.ts";
+import { type Cancel, type Clock, type Timers, untilNext } from "../../src/domain/clock.ts";
 import { type AgentId, asId, type JobRunId, type RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { type Board, PLACE_MS, type Presence } from "../../src/board/board.ts";
@@ -62,13 +62,14 @@ export class LeaseWatcher {
   }
 
   start(): void {
-    const { timers, watchMs } = this.#options;
+    const { clock, timers, watchMs } = this.#options;
+    const next = () => timers.after(untilNext(watchMs, clock.monotonic()), () => void check());
     const check = async (): Promise<void> => {
       await this.#keepPlaces();
       await this.check();
-      if (this.#cancelCheck !== undefined) this.#cancelCheck = timers.after(watchMs, () => void check());
+      if (this.#cancelCheck !== undefined) this.#cancelCheck = next();
     };
-    this.#cancelCheck = timers.after(watchMs, () => void check());
+    this.#cancelCheck = next();
   }
 
   stop(): void {

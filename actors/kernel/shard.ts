@@ -10,6 +10,7 @@ import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
 import { BoundCheck } from "./bound-check.ts";
 import { type Holder, kindOf } from "./actor-kind.ts";
+import type { DoneCreations } from "./done-creations.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
 import type { ActorMessage, LiveActor } from "./turn.ts";
@@ -35,8 +36,11 @@ const PAGE = 100;
 /** Aggregates that are dropped from memory at the same time: the store puts their saves into few commits. */
 const PASSIVATIONS = 64;
 
+/** `done`: the runs whose creators have told that they are done. */
+type ShardContext = KernelContext & { readonly done: Pick<DoneCreations, "has"> };
+
 export class Shard {
-  readonly #context: KernelContext;
+  readonly #context: ShardContext;
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
   readonly #epoch: number;
@@ -55,7 +59,7 @@ export class Shard {
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(context: KernelContext, watcher: LeaseWatcher, index: number, epoch: number) {
+  constructor(context: ShardContext, watcher: LeaseWatcher, index: number, epoch: number) {
     this.#context = context;
     this.#watcher = watcher;
     this.#index = index;
@@ -202,6 +206,7 @@ export class Shard {
     if (existing !== undefined) return existing;
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
+      isCreatorDone: () => this.#context.done.has(rootId),
       onActors: (actors) => this.#updateWatch(rootId, actors),
       epoch: this.#epoch,
     });
@@ -314,6 +319,11 @@ export class Shard {
   /** Takes turns for all work that is stored for this shard, without an envelope. Never rejects. */
   sweep(): Promise<void> {
     return this.#inSweep(() => this.#sweep());
+  }
+
+  /** True when {@link tidy} would do something now. A worker asks all its shards every second, so the question is cheap. */
+  get isUntidy(): boolean {
+    return this.#entries.size > 0 || this.#boundCheck.isDue;
   }
 
   /** Drops idle aggregates from memory, and now and then checks what is watched. Never rejects. */

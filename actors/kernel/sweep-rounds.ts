@@ -10,6 +10,8 @@ import type { ShardStore } from "../../src/stores/ports/shards.ts";
 export interface SweptShard {
   /** Looks for the work that is stored for the shard. */
   sweep(): Promise<void>;
+  /** True when `tidy` would do something. */
+  readonly isUntidy: boolean;
   /** Drops idle aggregates from memory. */
   tidy(): Promise<void>;
 }
@@ -68,7 +70,9 @@ export class SweepRounds {
         clock.now(),
       );
       for (const [index, shard] of rested) {
-        if (this.#shards.get(index) === shard) void (found.has(index) ? this.#sweep(shard) : this.#tidy(shard));
+        if (this.#shards.get(index) !== shard) continue;
+        if (found.has(index)) void this.#sweep(shard);
+        else if (shard.isUntidy) void this.#tidy(shard);
       }
     } catch (error) {
       log.warn({ error: String(error) }, "no shard could be swept; the next round follows");

@@ -2,6 +2,7 @@
  * Runs that this process has created, as the parts of the node get to know them: the owner of a run's shard and the
  * gateway of its agent are often in the same process, and need not read from the store what the creator has just stored.
  */
+import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../domain/plan.ts";
 import type { Aggregate } from "../stores/ports/aggregates.ts";
 
@@ -14,6 +15,7 @@ export interface BegunRun {
 
 export class BegunRuns {
   readonly #listeners: ((run: BegunRun) => void)[] = [];
+  readonly #doneListeners: ((runId: RunId) => void)[] = [];
 
   /** `listener` must not throw, and must return fast. */
   listen(listener: (run: BegunRun) => void): void {
@@ -23,5 +25,15 @@ export class BegunRuns {
   /** Called once for each run, before any of its effects is performed. */
   tell(run: BegunRun): void {
     for (const listener of this.#listeners) listener(run);
+  }
+
+  /** As {@link listen}, for {@link tellDone}. */
+  listenDone(listener: (runId: RunId) => void): void {
+    this.#doneListeners.push(listener);
+  }
+
+  /** Called when all effects of the run's first turn have been performed; not called when one of them has failed. */
+  tellDone(runId: RunId): void {
+    for (const listener of this.#doneListeners) listener(runId);
   }
 }

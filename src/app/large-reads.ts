@@ -4,7 +4,6 @@
  * the event loop. An answer counts until its callers have taken it.
  */
 import { MillraceError } from "../domain/errors.ts";
-import type { Caller } from "./identity/access.ts";
 
 /** Bounds on answers in hand: waiting, being made, or not taken yet. */
 interface InHandBounds {
@@ -90,12 +89,11 @@ export class LargeReads {
   }
 
   /**
-   * The answer to a read. It counts until `over` fires, which must happen when the caller has taken the answer or is gone.
+   * The answer to a read, for a holder (`holderOf` of the caller). It counts until `over` fires, which must happen when the caller has taken the answer or is gone.
    * Rejects with `too_many` beyond the bounds, and with the reason of `over`.
    */
-  async read<Source, Made>(caller: Caller, read: LargeRead<Source, Made>, over: AbortSignal): Promise<Made> {
+  async read<Source, Made>(holder: string, read: LargeRead<Source, Made>, over: AbortSignal): Promise<Made> {
     over.throwIfAborted();
-    const holder = holderOf(caller);
     const shared = this.#find(read as AnyRead);
     if (shared === undefined || !shared.takers.has(holder))
       this.#requireRoom(holder, read.isSmall, shared === undefined);
@@ -226,14 +224,6 @@ function withResolvers<T>() {
     reject = onError;
   });
   return { promise, resolve, reject };
-}
-
-/** Whose what a caller holds is: the user, or the token or agent of other callers. */
-export function holderOf(caller: Caller): string {
-  if (caller.kind === "user") return caller.userId;
-  if (caller.kind === "job") return caller.jobId;
-  if (caller.kind === "agent") return caller.agentId;
-  return "tokenId" in caller.proof ? caller.proof.tokenId : caller.proof.workload.id;
 }
 
 function tooMany(text: string, isSmall: boolean): MillraceError {

@@ -1,4 +1,5 @@
 /** The settings of all owners, read every few seconds, for parts of a node that never wait for the store. */
+import { regularly } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { DocumentStore, OwnedDocument } from "../stores/ports/documents.ts";
 
@@ -32,11 +33,11 @@ export class PolledSettings {
 
   /** Reads the settings now, and again every few seconds. */
   async start(): Promise<{ readonly stop: () => Promise<void> }> {
-    const timer = setInterval(() => void this.refresh(), READ_MS);
+    const cancel = regularly(READ_MS, () => void this.refresh());
     await this.refresh();
     return {
       stop: async () => {
-        clearInterval(timer);
+        cancel();
         await this.#reading;
       },
     };

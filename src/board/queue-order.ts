@@ -1,6 +1,17 @@
 /** In which order the board gives the offers of several lanes away, for the place of one of them. Pure. */
 import type { ProjectId } from "../domain/ids.ts";
-import type { WaitingLane } from "./queue-places.ts";
+import type { Lane } from "./board.ts";
+
+/** A lane with offers that no gateway has taken. */
+export interface WaitingLane {
+  readonly laneId: string;
+  readonly lane: Lane;
+  readonly offers: number;
+  /** `queuedAt` of the oldest. */
+  readonly oldest: number;
+  /** Larger for a project that was served later; 0 for one that was not. */
+  readonly turn: number;
+}
 
 /** The offers of one project at one priority. */
 interface Share {

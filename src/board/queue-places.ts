@@ -9,19 +9,8 @@ import type { LabelledAgent } from "../domain/labels.ts";
 import { type BoardRedis, redisScript, runScript } from "../redis/redis-script.ts";
 import { type Lane, laneMatches } from "./board.ts";
 import { LANE_ID_LENGTH } from "./board-scripts.ts";
-import { orderOf } from "./queue-order.ts";
+import { orderOf, type WaitingLane } from "./queue-order.ts";
 import { LANE_KEYS, OFFERS_KEY, PLACES_PREFIX, SERVED_KEY } from "./redis-board.ts";
-
-/** A lane with offers that no gateway has taken. */
-export interface WaitingLane {
-  readonly laneId: string;
-  readonly lane: Lane;
-  readonly offers: number;
-  /** `queuedAt` of the oldest. */
-  readonly oldest: number;
-  /** Larger for a project that was served later; 0 for one that was not. */
-  readonly turn: number;
-}
 
 /** A job that waits, as its offer says. */
 export interface QueuedJob extends Lane {

@@ -1,6 +1,6 @@
 /** The data directory of an embedded installation, for commands that work on its files. */
 import { resolve } from "node:path";
-import { readNodeConfig } from "../config.ts";
+import { readNodeConfig } from "../settings/config.ts";
 import { defaultDataDir } from "../node/data-dir.ts";
 import { readSettings, UsageError } from "./command-line.ts";
 

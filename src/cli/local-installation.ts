@@ -6,7 +6,7 @@ import { signAccessToken } from "../app/identity/access-tokens.ts";
 import { ensureAdministrator } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { agentDataDir, agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";

@@ -1,6 +1,6 @@
 /** The log of the program: JSON lines by pino, in which tokens are redacted. */
 import { type LoggerOptions, pino } from "pino";
-import type { LogLevel } from "../config.ts";
+import type { LogLevel } from "../settings/config.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Logger } from "../domain/logger.ts";
 import { spanIdOf, traceIdOf } from "../telemetry/trace-ids.ts";

@@ -150,18 +150,32 @@ export async function requireStillValid(context: AppContext, { bearer }: CallFac
   await reauthenticate(context, bearer);
 }
 
-/** The messages of the caller, until it ends the stream, cancels or disconnects. */
+/**
+ * The messages of the caller, until it ends the stream, cancels or disconnects, or until `over` fires. The iterator of
+ * Node would destroy a stream that is ended with an error. While an answer is on its way, the status would then never be
+ * sent, and the caller would wait for it indefinitely.
+ */
 export async function* requestsOf<Request>(
   call: ServerDuplexStream<Request, unknown>,
   over: AbortSignal,
 ): AsyncGenerator<Request, undefined> {
+  let wake = (): void => {};
+  const look = (): void => wake();
+  call.on("readable", look);
+  call.on("end", look);
+  over.addEventListener("abort", look);
   try {
-    // If the iterator destroyed the stream, the status of the call could not be sent.
-    for await (const request of call.iterator({ destroyOnReturn: false })) yield request as Request;
-  } catch (error) {
-    if (!over.aborted && !call.destroyed) throw error;
+    for (;;) {
+      const request = call.destroyed ? null : (call.read() as Request | null);
+      if (request !== null) yield request;
+      else if (over.aborted || call.destroyed || call.readableEnded) return undefined;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    call.off("readable", look);
+    call.off("end", look);
+    over.removeEventListener("abort", look);
   }
-  return undefined;
 }
 
 async function write<Response>(call: AnswerStream<Response>, response: Response, over: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 /** The operator's change of the number of shards, while no node of the installation runs. */
 import { leaseKeys } from "../../queues/owned-shard.ts";
 import { shardOf } from "../../queues/shard-map.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Moved } from "../stores/ports/reshard.ts";

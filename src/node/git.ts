@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { AppContext } from "../app/context.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { GitSettings } from "../git-settings.ts";
+import type { GitSettings } from "../settings/git.ts";
 import { GitRepositories } from "../git/git-repositories.ts";
 import { hostKeysOfFile } from "../git/host-keys.ts";
 import { addressRule, networkRule } from "../outgoing/addresses.ts";

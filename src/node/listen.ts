@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Address } from "../config-values.ts";
+import type { Address } from "../settings/values.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** The check of commands that must not work on an installation while a node runs. */
 import { NodeRegistry } from "../../queues/node-registry.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { systemClock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";

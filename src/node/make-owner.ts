@@ -1,6 +1,6 @@
 /** The operator's break-glass, on the store itself. Nodes of the installation may run meanwhile. */
 import { type MadeOwner, makeOwner } from "../app/upkeep/make-owner.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { systemClock } from "../domain/clock.ts";
 import { machineTrail } from "./machine-trail.ts";
 import { openStores, requireStore } from "./stores.ts";

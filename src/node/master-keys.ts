@@ -1,5 +1,5 @@
 /** Chooses the master keys of a node. */
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { fixedKeys, type KeyRing, masterKey } from "../secrets/master-keys.ts";
 import { readOrMakeMasterKeys } from "./master-key-files.ts";

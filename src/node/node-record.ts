@@ -1,7 +1,7 @@
 /** The record that a node announces to the other nodes. */
 import { hostname } from "node:os";
 import type { NodeRecord } from "../../queues/node-registry.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import { packageVersion } from "./package-root.ts";

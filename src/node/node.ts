@@ -20,7 +20,7 @@ import type { AppContext } from "../app/context.ts";
 import { LargeReads } from "../app/large-reads.ts";
 import { rememberedPlans } from "../app/runs/loaded-run.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
 import { QueuePlaces } from "../board/queue-places.ts";

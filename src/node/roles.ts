@@ -24,7 +24,7 @@ import { requestSender } from "../outgoing/requests.ts";
 import { schedulePort } from "../app/schedules/schedule-port.ts";
 import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import type { RateLimits } from "../domain/quotas.ts";
 import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
@@ -78,6 +78,7 @@ export async function startWorker(
   });
   teardown.add("the kernel", () => kernel.stop());
   context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
+  context.begunRuns?.listenDone((runId) => kernel.creatorIsDone(runId));
   const owner = new ShardOwner({
     redis,
     nodeId,

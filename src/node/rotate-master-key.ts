@@ -1,5 +1,5 @@
 /** The operator's rotation of the master key. Nodes of the installation may run meanwhile. */
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import type { KeyRing } from "../secrets/master-keys.ts";
 import { resealAll, resealTokenKeys, resealWebhooks, type Rotation } from "../secrets/rotation.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import type { MessageFormat } from "../../queues/envelope.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";

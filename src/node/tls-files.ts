@@ -5,8 +5,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { NodeConfig } from "../config.ts";
-import type { TlsFileNames } from "../tls-settings.ts";
+import type { NodeConfig } from "../settings/config.ts";
+import type { TlsFileNames } from "../settings/tls.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { secureContextOf, type TlsMaterial, type TlsSource } from "../domain/tls.ts";

@@ -5,7 +5,7 @@ import { type Clock, systemTimers } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import { OtlpExporter } from "../telemetry/otlp-exporter.ts";
 import { register } from "../telemetry/register.ts";
-import type { TraceTarget } from "../trace-settings.ts";
+import type { TraceTarget } from "../settings/traces.ts";
 import { packageVersion } from "./package-root.ts";
 import type { Teardown } from "./teardown.ts";
 

@@ -4,7 +4,7 @@ import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { NodeRegistry } from "../../queues/node-registry.ts";
 import { type Hints, type Verification, verifyStores } from "../app/verification/verify-stores.ts";
 import { BoardInspection } from "../board/board-inspection.ts";
-import type { NodeConfig } from "../config.ts";
+import type { NodeConfig } from "../settings/config.ts";
 import { systemClock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";

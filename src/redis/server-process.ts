@@ -152,6 +152,8 @@ function configuration(folder: string, address: ServerAddress, isDurable: boolea
     "appendfsync everysec",
     'save ""',
     "maxmemory-policy noeviction",
+    // The upkeep of an idle server would wake it ten times a second. What expires is found when it is asked for.
+    "hz 2",
     "",
   ].join("\n");
 }

@@ -2,11 +2,8 @@
 import type { Registry } from "prom-client";
 import { bucketsOf } from "./families.ts";
 import { Histogram } from "./histogram.ts";
+import { LoopDelay } from "./loop-delay.ts";
 import { register, registerOne } from "./register.ts";
-
-const TICK_MS = 100;
-/** Ticks that one delay counts at most: more would be the suspension of a machine. */
-const MISSED_TICKS = 600;
 
 /** Registers the metrics. The answer ends the measurement of the event loop. */
 export function registerProcessMetrics(registry: Registry, version: string): () => void {
@@ -25,19 +22,16 @@ export function registerProcessMetrics(registry: Registry, version: string): () 
   return stop;
 }
 
-/**
- * Observes at each tick how late it is. While the loop hangs, no tick comes: each one that was missed counts as well, with
- * the delay that it would have had. Otherwise a loop that hangs for seconds would be one observation among many.
- */
-function measureLoop(delay: Histogram): () => void {
-  let dueAt = performance.now() + TICK_MS;
-  const timer = setInterval(() => {
-    const lateMs = Math.max(0, performance.now() - dueAt);
-    for (let missed = 0; missed < MISSED_TICKS && lateMs >= missed * TICK_MS; missed++) {
-      delay.observe((lateMs - missed * TICK_MS) / 1_000);
-    }
-    dueAt = performance.now() + TICK_MS;
-  }, TICK_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+/** The answer ends the measurement. */
+function measureLoop(delays: Histogram): () => void {
+  const delay = new LoopDelay(delays, performance.now());
+  let measured = performance.eventLoopUtilization();
+  let timer: NodeJS.Timeout;
+  const tick = (): void => {
+    const { active } = performance.eventLoopUtilization(measured);
+    measured = performance.eventLoopUtilization();
+    timer = setTimeout(tick, delay.tick(performance.now(), active)).unref();
+  };
+  timer = setTimeout(tick, 0).unref();
+  return () => clearTimeout(timer);
 }

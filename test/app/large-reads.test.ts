@@ -2,12 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { type LargeRead, LargeReads } from "../../src/app/large-reads.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { asId, type UserId } from "../../src/domain/ids.ts";
 
-const callerOf = (name: string) =>
-  ({ kind: "user", userId: asId<UserId>(name), name, role: "viewer", scopes: [] }) as const;
-const ann = callerOf("ann");
-const bob = callerOf("bob");
+const ann = "usr_ann";
+const bob = "usr_bob";
 
 /** A source whose loads end when the test says so. */
 class Source {
@@ -46,9 +43,9 @@ class Source {
 }
 
 /** A caller's call, which can be over. */
-function call(reads: LargeReads, caller: typeof ann, read: LargeRead<string, Buffer>) {
+function call(reads: LargeReads, holder: string, read: LargeRead<string, Buffer>) {
   const controller = new AbortController();
-  const answer = reads.read(caller, read, controller.signal).then(
+  const answer = reads.read(holder, read, controller.signal).then(
     (bytes) => bytes,
     (error: unknown) => error as MillraceError,
   );
@@ -145,7 +142,7 @@ describe("reads of what is large", () => {
     expect(sixth).to.include({ reason: "too_many" });
     expect(sixth.message).to.match(/^5 answers .*: try again when one is read$/);
     small.push(call(reads, bob, source.read("page 6", 1, true)), call(reads, bob, source.read("page 7", 1, true)));
-    expect(await call(reads, callerOf("eve"), source.read("page 8", 1, true)).answer).to.include({
+    expect(await call(reads, "usr_eve", source.read("page 8", 1, true)).answer).to.include({
       reason: "too_many",
     });
     await source.release();
@@ -171,7 +168,7 @@ describe("reads of what is large", () => {
   it("are bounded in all, and few are made at once", async () => {
     const reads = new LargeReads({ large: { ofCaller: 4, ofAll: 3 }, atOnce: 2 });
     const sources = ["a", "b", "c", "d"].map((name) => new Source(name));
-    const calls = sources.map((source, at) => call(reads, callerOf(`user ${at}`), source.read("all")));
+    const calls = sources.map((source, at) => call(reads, `user ${at}`, source.read("all")));
     await nextTurn();
     expect(sources.map(({ loads }) => loads)).to.deep.equal([1, 1, 0, 0]);
     expect(await calls[3]!.answer).to.include({ reason: "too_many" });

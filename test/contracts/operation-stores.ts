@@ -2,12 +2,13 @@
  * The contract of the stores of shards, dead letters and idempotency keys. Run over each engine by `stores.test.ts`.
  */
 import { expect } from "chai";
-import { asId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
+import { GROUP_AGGREGATE } from "../../actors/group/aggregate.ts";
+import { asId, type GroupId, groupIdOf, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
 import type { Command } from "../../src/stores/ports/inbox.ts";
 import type { DeadLetter } from "../../src/stores/ports/dead-letters.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { sampleAggregate } from "./samples.ts";
+import { allPages, byText, sampleAggregate } from "./samples.ts";
 
 export function operationStoresContract(open: () => Stores): void {
   describe("shards", () => {
@@ -117,6 +118,25 @@ export function operationStoresContract(open: () => Stores): void {
         due,
       ]);
       expect((await shards.withWork([], 5_000)).size).to.equal(0);
+    });
+
+    it("page the groups of several shards that are not settled", async () => {
+      const { aggregates } = open();
+      const [one, two, other] = [910, 911, 912];
+      const live: string[] = [];
+      for (let at = 0; at < 12; at++) {
+        const shard = [one, two, other][at % 3]!;
+        const groupId = groupIdOf(asId<ProjectId>("default"), `paged-${at}`);
+        const { head, actors } = GROUP_AGGREGATE.initial!(groupId, shard);
+        const settled = at >= 9;
+        await aggregates.create({ head: { ...head, final: settled, settled }, actors });
+        if (!settled && shard !== other) live.push(groupId);
+      }
+      // A live run is no group.
+      await aggregates.create(sampleAggregate({ shard: one }));
+      const found = await allPages((after) => aggregates.pageLiveGroups([one, two], after as GroupId, 4));
+      expect(found).to.deep.equal(byText(live));
+      expect(await aggregates.pageLiveGroups([], "", 4)).to.deep.equal([]);
     });
 
     it("change a setting only from the value that was read", async () => {

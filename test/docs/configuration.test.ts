@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { AGENT_SETTINGS } from "../../src/agent-config-file.ts";
-import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../../src/config.ts";
-import { type Setting, SETTING_GROUPS, type SettingName, SETTINGS } from "../../src/settings.ts";
+import { AGENT_SETTINGS } from "../../src/settings/agent-file.ts";
+import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../../src/settings/config.ts";
+import { type Setting, SETTING_GROUPS } from "../../src/settings/setting.ts";
+import { type SettingName, SETTINGS } from "../../src/settings/table.ts";
 import { deriveConfigurationPage } from "../support/configuration-page.ts";
 import { readPage, ROOT } from "../support/pages.ts";
 

@@ -1,6 +1,6 @@
 /** `serve` of an imagined next release: this program with a stored format that is one schema ahead. */
 import { createLogger } from "../../src/cli/logging.ts";
-import { readNodeConfig } from "../../src/config.ts";
+import { readNodeConfig } from "../../src/settings/config.ts";
 import { startNode } from "../../src/node/node.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 

@@ -157,6 +157,30 @@ describe("log lines that agents send", () => {
     expect(await refused.ended()).to.include({ code: status.PERMISSION_DENIED });
   });
 
+  it("end with UNAVAILABLE when the store fails while an answer is on its way", async () => {
+    const second = await StoredRun.create(gateway.stores);
+    await second.grant({ agentId: agent.agentId, bootId: "b", requestId: "r", token: 1 }, "running");
+    const { logs } = gateway.stores;
+    const append = logs.append.bind(logs);
+    let fail: ((error: Error) => void) | undefined;
+    // The batch of the first step is stored, and that of the second one fails in the same moment.
+    logs.append = async (chunk) => {
+      if (chunk.stepRunId === second.stepRunId()) return new Promise((_, reject) => (fail = reject));
+      const through = await append(chunk);
+      await until("the second batch", () => fail !== undefined);
+      fail!(new Error("the store cannot be reached"));
+      return through;
+    };
+    try {
+      for (const { runId, stepRunId } of [run, second].map((of) => ({ runId: of.runId, stepRunId: of.stepRunId() }))) {
+        stream.send({ runId, stepRunId, token: 1n, lines: [line(1)] });
+      }
+      expect(await stream.ended()).to.include({ code: status.UNAVAILABLE });
+    } finally {
+      logs.append = append;
+    }
+  });
+
   it("end when the agent ends the stream", async () => {
     await push([line(1)]);
     stream.end();

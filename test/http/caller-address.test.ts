@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect } from "chai";
-import { readNodeConfig } from "../../src/config.ts";
+import { readNodeConfig } from "../../src/settings/config.ts";
 import { addressReader } from "../../src/http/caller-address.ts";
 
 describe("the address of a caller", () => {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { readNodeConfig } from "../../src/config.ts";
+import { readNodeConfig } from "../../src/settings/config.ts";
 import { currentRateLimits } from "../../src/app/current-rate-limits.ts";
 import { PolledSettings } from "../../src/app/polled-settings.ts";
 import { CallCounter } from "../../src/http/manners/rate-limits.ts";

@@ -18,8 +18,8 @@ const SECONDS = COUNTED_MS / 1_000;
 
 /** Calls of one worker in a second, at most. */
 const LIMITS = {
-  /** Of the round of an owner: the witness, the server, its leases, its membership, and when its store answered. */
-  "Redis calls of a round": 5,
+  /** Of the round of an owner: its leases with the witness, its membership, and when its store answered. */
+  "Redis calls of a round": 3.1,
   /**
    * The registry of nodes and the comparison of clocks; the look at the board and for fetched envelopes; and one worker's look
    * at the presence of agents each 5 s.
@@ -29,9 +29,9 @@ const LIMITS = {
   "mailbox calls": 2.4,
   /**
    * The probe, the question for shards with work (two), the upkeep of the application, every 2 s a look for webhooks, every
-   * 10 s one for deliveries of hooks, and every 30 s two for each shard: for its groups and its bound jobs.
+   * 10 s one for deliveries of hooks, and every 30 s one for each shard: for its queued jobs.
    */
-  "calls of the store": 8.7,
+  "calls of the store": 7.8,
 };
 
 type Kind = keyof typeof LIMITS;

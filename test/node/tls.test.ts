@@ -14,7 +14,7 @@ import { type AgentId, asId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { createListener } from "../../src/http/listener.ts";
 import { TlsFiles } from "../../src/node/tls-files.ts";
-import type { TlsFileNames } from "../../src/tls-settings.ts";
+import type { TlsFileNames } from "../../src/settings/tls.ts";
 import { bearer, Channel, Gateway, invoke, refusal } from "../grpc/gateway.ts";
 import { type Certificate, makeCertificate } from "../support/certificates.ts";
 import { silentLog } from "../support/kernel-ports.ts";

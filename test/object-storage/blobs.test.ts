@@ -8,7 +8,7 @@ import { removeOrphans } from "../../src/app/content/object-collector.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { artifactIdOf, cacheBlobIdOf, cacheIdOf, DEFAULT_PROJECT, newId } from "../../src/domain/ids.ts";
-import type { ObjectPlace } from "../../src/object-storage-settings.ts";
+import type { ObjectPlace } from "../../src/settings/object-storage.ts";
 import { claimObjects } from "../../src/node/claim-objects.ts";
 import { movedBlobStore } from "../../src/stores/objects/moved-blobs.ts";
 import { ObjectBlobStore } from "../../src/stores/objects/object-blobs.ts";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
-import type { ObjectPlace } from "../../src/object-storage-settings.ts";
+import type { ObjectPlace } from "../../src/settings/object-storage.ts";
 import { freePort } from "../support/ports.ts";
 import { ServerProcess } from "../support/server-process.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig } from "../../src/config.ts";
+import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig } from "../../src/settings/config.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 // oxlint-disable-next-line typescript/no-explicit-any -- the schemas say what the objects are

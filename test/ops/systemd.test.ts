@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { KNOWN_VARIABLES } from "../../src/config.ts";
+import { KNOWN_VARIABLES } from "../../src/settings/config.ts";
 
 const folder = (path: string) => fileURLToPath(new URL(`../../${path}/`, import.meta.url));
 const UNITS = ["ops/systemd", "examples/agent"].flatMap((path) =>

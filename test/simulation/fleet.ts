@@ -61,6 +61,9 @@ export class Fleet {
       adopt({ aggregate, plan }) {
         for (const { kernel } of here()) kernel.adopt(aggregate, plan);
       },
+      creatorIsDone(runId) {
+        for (const { kernel } of here()) kernel.creatorIsDone(runId);
+      },
       take(shard, message) {
         const owner = here().find((worker) => worker.owns(shard));
         return owner?.kernel.receive(shard, [message]).then(() => owner.process.isAlive && owner.owns(shard));

@@ -1,6 +1,6 @@
 /** What operators and users read about an object storage. Its contract is in test/object-storage. */
 import { expect } from "chai";
-import { readNodeConfig } from "../../src/config.ts";
+import { readNodeConfig } from "../../src/settings/config.ts";
 import { dispositionOf } from "../../src/stores/objects/disposition.ts";
 import { isMisconfigured, textOfPlace, translateObjectFault } from "../../src/stores/objects/faults.ts";
 

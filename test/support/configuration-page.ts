@@ -1,6 +1,7 @@
 /** The tables of docs/configuration.md; `npm run generate` writes them from the table of settings. */
-import { AGENT_SETTINGS } from "../../src/agent-config-file.ts";
-import { type Setting, type SettingGroup, SETTINGS } from "../../src/settings.ts";
+import { AGENT_SETTINGS } from "../../src/settings/agent-file.ts";
+import type { Setting, SettingGroup } from "../../src/settings/setting.ts";
+import { SETTINGS } from "../../src/settings/table.ts";
 import { RUNTIME_SETTINGS, SETTING_KEYS, shownValue } from "../../src/app/setting-table.ts";
 import { renderTable } from "./markdown-table.ts";
 

@@ -7,7 +7,7 @@ import { builtinModules } from "node:module";
 import { posix } from "node:path";
 
 /**
- * One row: folders (`src/app/`) or files (`src/config.ts`) that share their permissions. Paths are relative to the
+ * One row: folders (`src/app/`) or files (`src/settings/config.ts`) that share their permissions. Paths are relative to the
  * root.
  */
 export interface PolicyRow {

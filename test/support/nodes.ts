@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readNodeConfig } from "../../src/config.ts";
+import { readNodeConfig } from "../../src/settings/config.ts";
 import { type StartedNode, startNode } from "../../src/node/node.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";

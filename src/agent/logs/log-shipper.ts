@@ -58,8 +58,10 @@ const MIN_FLUSH_DELAY_MS = 1;
 const RETRY_MS = 200;
 
 /**
- * A stream with unanswered batches that has answered none for this long is given up: a gateway can lose a call to its store.
- * Shorter than the 30 s after which the control plane tells viewers that lines are lost.
+ * A stream with unanswered batches that has answered none for this long is given up. It is a second line of defence: a
+ * gateway that works answers each batch or ends the stream. One that is frozen, or whose call to the store hangs, does
+ * neither, and another stream may be answered. Shorter than the 30 s after which the control plane tells viewers that lines
+ * are lost.
  */
 const ANSWER_WITHIN_MS = 15_000;
 
@@ -158,7 +160,10 @@ export class LogShipper {
   /** The grant has ended. The lines of its log are dropped. */
   abandon(owner: Pick<LogOwner, "stepRunId" | "token">): void {
     const log = this.#logs.get(keyOf(owner));
-    if (log !== undefined) this.#remove(log);
+    if (log === undefined) return;
+    const wasFull = this.#inFlight >= WINDOW_BYTES;
+    this.#remove(log);
+    if (wasFull) this.#sendDue();
   }
 
   /** Resolves when every line is stored. */

@@ -3,6 +3,7 @@
  * the middle of a deletion leaves the rest to this part, and so does an edge that stores something there late.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { AreaDeletion } from "../../stores/ports/deletions.ts";
 import { type DocumentOwner, ownerOf } from "../../stores/ports/documents.ts";
@@ -42,14 +43,15 @@ export class AreaDeleter {
 
   async #work(): Promise<void> {
     const { clock, log } = this.#context;
-    for (let restMs = TICK_MS; await this.#rest(restMs);) {
+    const untilTick = (): number => untilNext(TICK_MS, clock.monotonic());
+    for (let restMs = untilTick(); await this.#rest(restMs);) {
       const begunAt = clock.monotonic();
       try {
         // With more to remove, the deleter rests for as long as it worked: the slower the store, the less it is asked.
-        restMs = (await this.pass()) ? clock.monotonic() - begunAt : TICK_MS;
+        restMs = (await this.pass()) ? clock.monotonic() - begunAt : untilTick();
       } catch (error) {
         log.warn({ error: String(error) }, "deletions of projects and tenants wait: the next pass tries again");
-        restMs = TICK_MS;
+        restMs = untilTick();
       }
     }
   }

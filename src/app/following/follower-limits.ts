@@ -4,7 +4,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Caller } from "../identity/access.ts";
-import { holderOf } from "../large-reads.ts";
+import { holderOf } from "../identity/holder.ts";
 
 /** Enough for a page on every screen of a large team that shares one user. */
 const CONNECTIONS = 2_000;

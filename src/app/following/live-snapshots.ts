@@ -6,7 +6,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { Caller } from "../identity/access.ts";
-import { holderOf } from "../large-reads.ts";
+import { holderOf } from "../identity/holder.ts";
 import { authoriseOnRun } from "../reaching.ts";
 import type { RunsContext } from "../runs/context.ts";
 import { Signal } from "../signal.ts";

@@ -6,20 +6,12 @@ import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import { absentUser } from "../identity/access.ts";
 import { mayIn } from "../reaching.ts";
 import type { NotificationContext } from "./context.ts";
-import type { NotificationRecord } from "./notification-record.ts";
+import type { NotificationRecord, ToldUser } from "./notification-record.ts";
 
 /** A choice with the user who made it. */
 export interface ChosenBy {
   readonly userId: UserId;
   readonly choice: NotificationChoice;
-}
-
-/** A user who is told, and why. */
-export interface ToldUser {
-  readonly userId: UserId;
-  readonly name: string;
-  /** When it happened, Unix milliseconds. */
-  readonly at: number;
 }
 
 const USER = "user/";

@@ -15,9 +15,9 @@ import {
 } from "../webhooks/sending.ts";
 import { CLOUD_EVENT, isGone, USER_AGENT } from "../webhooks/webhook-receiver.ts";
 import { signedHeaders } from "../webhooks/webhook-rules.ts";
-import { isStillWanted, type ToldUser } from "./chosen.ts";
+import { isStillWanted } from "./chosen.ts";
 import type { NotificationContext } from "./context.ts";
-import { type NotificationRecord, recordOf } from "./notification-record.ts";
+import { type NotificationRecord, recordOf, type ToldUser } from "./notification-record.ts";
 import { escapeMarkup, oneLine, resolveSecrets } from "./render-notification.ts";
 import { verdictOn } from "./standing-waits.ts";
 

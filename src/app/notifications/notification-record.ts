@@ -1,8 +1,7 @@
 /** A notification as the body of a delivery holds it: everything that a try needs, except the values of secrets. */
-import type { PipelineId } from "../../domain/ids.ts";
+import type { PipelineId, UserId } from "../../domain/ids.ts";
 import type { NotificationChannel, NotificationMessage, NotificationReason } from "../../domain/plan.ts";
 import { type Delivery, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
-import type { ToldUser } from "./chosen.ts";
 import type { Wait } from "./occasions.ts";
 
 export interface NotificationRecord {
@@ -25,6 +24,14 @@ export interface NotificationRecord {
   readonly wait: LastingWait | null;
   /** The user who has chosen to be told; absent for an entry of `notify`. The address is looked up for each try. */
   readonly user?: ToldUser;
+}
+
+/** A user who is told, and why. */
+export interface ToldUser {
+  readonly userId: UserId;
+  readonly name: string;
+  /** When it happened, Unix milliseconds. */
+  readonly at: number;
 }
 
 export interface LastingWait {

@@ -7,6 +7,7 @@ import type { Stores } from "../../stores/ports/stores.ts";
 import { readAgents } from "../agents/inventory.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
+import { holderOf } from "../identity/holder.ts";
 import type { LargeRead } from "../large-reads.ts";
 import { noPlan, noRun } from "../lookups.ts";
 import { RecentlyRead } from "../recently-read.ts";
@@ -65,7 +66,7 @@ export async function readLoaded<Answer>(
   const of = isPart ? `${runId} ${read.view}` : runId;
   const request = { ...read, of, version: size.version, load, isPart };
   try {
-    return await context.largeReads.read(caller, request, over ?? made.signal);
+    return await context.largeReads.read(holderOf(caller), request, over ?? made.signal);
   } finally {
     made.abort();
   }

@@ -5,7 +5,9 @@
  */
 import type { z } from "zod";
 import { type JobState, priorityOf } from "../../../actors/job/state.ts";
+import type { Agents } from "../../domain/agent-wait.ts";
 import type { AgentId, JobRunId, ProjectId, RunId } from "../../domain/ids.ts";
+import type { RunPlan } from "../../domain/plan.ts";
 import { isReached } from "../../domain/quotas.ts";
 import type { JobLocation } from "../../stores/ports/aggregates.ts";
 import { HeldJobShape } from "../agents/inventory.ts";
@@ -13,7 +15,6 @@ import type { Caller } from "../identity/access.ts";
 import { projectIdsFor } from "../reaching.ts";
 import { agentFacts } from "./agent-facts.ts";
 import type { RunsContext } from "./context.ts";
-import type { LoadedRun } from "./loaded-run.ts";
 
 export type HeldJob = z.infer<typeof HeldJobShape>;
 
@@ -38,7 +39,7 @@ const MAX_PLACES = 10;
 export async function readQueueFacts(
   context: RunsContext,
   caller: Caller,
-  { plan, agents, isShared = false }: Pick<LoadedRun, "plan" | "agents" | "isShared">,
+  { plan, agents, isShared = false }: { readonly plan: RunPlan; readonly agents: Agents; readonly isShared?: boolean },
   shown: readonly JobState[],
 ): Promise<QueueFacts | undefined> {
   const waiting = shown.filter((job) => job.state === "queued" && !job.paused && plan.jobs[job.index] !== undefined);
@@ -69,8 +70,8 @@ export async function readQueueFacts(
 async function placesOf(
   { queue, log }: Pick<RunsContext, "queue" | "log">,
   waiting: readonly JobState[],
-  { jobs, projectId }: LoadedRun["plan"],
-  { online, tenants }: LoadedRun["agents"],
+  { jobs, projectId }: RunPlan,
+  { online, tenants }: Agents,
 ): Promise<ReadonlyMap<JobRunId, number>> {
   if (queue === undefined || online === null) return new Map();
   const tenantId = tenants?.get(projectId);

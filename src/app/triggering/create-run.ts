@@ -182,9 +182,12 @@ export async function storeNewRun(
   // After a long pause of this process, the owner has performed these effects, and some may have been undone since.
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
   // If this fails, the owner of the shard performs these effects on its next sweep.
-  performOwed(context, head, head.owed).catch((error: unknown) => {
-    log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
-  });
+  performOwed(context, head, head.owed).then(
+    () => context.begunRuns?.tellDone(runId),
+    (error: unknown) => {
+      log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
+    },
+  );
 }
 
 /** A rerun is traced to its own call, and not to that of the run before. */

@@ -46,8 +46,7 @@ export class AgeGuard {
 
   async #ask(): Promise<boolean> {
     const { clock, log, stores } = this.#context;
-    // A full store refuses the first note, and deletion must still make room there.
-    const noted = await stores.shards.raiseSetting(TIME_SEEN, 0).catch(() => 0);
+    const noted = Number((await stores.shards.readSetting(TIME_SEEN)) ?? 0);
     const newest = await this.#newest(noted);
     const wall = clock.now();
     const { verdict, memory } = judgeAges(this.#memory, { wall, monotonic: clock.monotonic(), newest });

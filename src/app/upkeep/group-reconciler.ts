@@ -19,8 +19,6 @@ const TICK_MS = 1_000;
 const RESERVATION_MS = 60_000;
 /** Groups of one read. */
 const PAGE_SIZE = 100;
-/** Ids of groups begin with this; pages of aggregates are ordered by id. */
-const GROUP_PREFIX = "grp_";
 
 export class GroupReconciler {
   readonly #context: UpkeepContext;
@@ -57,32 +55,31 @@ export class GroupReconciler {
   async #reconcileDueShards(): Promise<void> {
     const { clock, log } = this.#context;
     const owned = this.#owned();
-    this.#reconciledAt = new Map([...this.#reconciledAt].filter(([shard]) => owned.includes(shard)));
-    for (const shard of owned) {
-      const now = clock.monotonic();
-      if (now - (this.#reconciledAt.get(shard) ?? -Infinity) < INTERVAL_MS) continue;
-      try {
-        await reconcileGroups(this.#context, shard);
-      } catch (error) {
-        log.warn({ shard, error: String(error) }, "the members of groups could not be compared; trying again in 30 s");
-      }
-      this.#reconciledAt.set(shard, now);
+    const now = clock.monotonic();
+    const isDue = (shard: number): boolean => now - (this.#reconciledAt.get(shard) ?? -Infinity) >= INTERVAL_MS;
+    const due = owned.filter(isDue);
+    // A shard that is given up and taken again is due at once.
+    this.#reconciledAt = new Map(owned.map((shard) => [shard, isDue(shard) ? now : this.#reconciledAt.get(shard)!]));
+    if (due.length === 0) return;
+    try {
+      await reconcileGroups(this.#context, due);
+    } catch (error) {
+      log.warn({ error: String(error) }, "the members of groups could not be compared; trying again in 30 s");
     }
   }
 }
 
 /**
- * Sends a `leave` command for every place of a shard's groups whose member has ended or does not exist. Rejects when
+ * Sends a `leave` command for every place of these shards' groups whose member has ended or does not exist. Rejects when
  * the store cannot be read.
  */
-export async function reconcileGroups(context: UpkeepContext, shard: number): Promise<void> {
+export async function reconcileGroups(context: UpkeepContext, shards: readonly number[]): Promise<void> {
   const { aggregates } = context.stores;
-  for (let after = GROUP_PREFIX; ;) {
-    const page = await aggregates.pageUnsettled(shard, false, after, PAGE_SIZE);
-    const groups = page.filter((rootId): rootId is GroupId => rootId.startsWith(GROUP_PREFIX));
-    for (const groupId of groups) await reconcileGroup(context, groupId);
-    if (groups.length < PAGE_SIZE) return;
-    after = groups.at(-1)!;
+  for (let after: GroupId | "" = ""; ;) {
+    const page: readonly GroupId[] = await aggregates.pageLiveGroups(shards, after, PAGE_SIZE);
+    for (const groupId of page) await reconcileGroup(context, groupId);
+    if (page.length < PAGE_SIZE) return;
+    after = page.at(-1)!;
   }
 }
 

@@ -17,6 +17,8 @@ const MAX_DEAD_MESSAGES = 10_000;
  * one.
  */
 const STRAY_COMMAND_MS = 600_000;
+/** No timer is due at this time, Unix milliseconds. */
+const NEVER_DUE = Number.MIN_SAFE_INTEGER;
 /** Ids of runs begin with this; pages of roots are ordered by id. */
 const RUN_PREFIX = "run_";
 
@@ -91,10 +93,18 @@ async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGen
 }
 
 /**
- * Deletes commands to runs that were removed: no actor answers them, and the owner of the shard would read them with
- * every sweep.
+ * Deletes commands to runs that were removed: no actor answers them, and the owner of their shard, which is one of `shards`,
+ * would read them with every sweep.
  */
-export async function* pruneStrayCommands(context: UpkeepContext, shard: number): AsyncGenerator<void, void, void> {
+export async function* pruneStrayCommands(
+  context: UpkeepContext,
+  shards: readonly number[],
+): AsyncGenerator<void, void, void> {
+  // One question for all shards: most have no command that waits.
+  for (const shard of await context.stores.shards.withWork(shards, NEVER_DUE)) yield* pruneOfShard(context, shard);
+}
+
+async function* pruneOfShard(context: UpkeepContext, shard: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   for (let after = RUN_PREFIX; ;) {
     const page: readonly RootId[] = await stores.inbox.pageRoots(shard, after, BATCH_SIZE);

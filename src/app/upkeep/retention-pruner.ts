@@ -121,7 +121,7 @@ export class RetentionPruner {
     });
     this.figures.oldestRunAt = schedule.oldestRunAt;
     if (!byAge) return;
-    for (const shard of this.#owned()) yield* pruneStrayCommands(context, shard);
+    yield* pruneStrayCommands(context, this.#owned());
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
   }
 

@@ -1,9 +1,9 @@
 /** `millrace agent`: an agent on this machine, which runs until a signal ends it. */
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type AgentVariables, readAgentConfigFile } from "../../agent-config-file.ts";
+import { type AgentVariables, readAgentConfigFile } from "../../settings/agent-file.ts";
 import { runAgent } from "../../agent/run-agent.ts";
-import { type AgentConfig, readAgentConfig } from "../../config.ts";
+import { type AgentConfig, readAgentConfig } from "../../settings/config.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { awaitKeeper } from "../agent-keeper.ts";
 import { readSettings } from "../command-line.ts";

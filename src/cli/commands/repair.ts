@@ -1,5 +1,5 @@
 /** `millrace repair`: makes an installation consistent after its MongoDB was restored from a dump. */
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { repairStore } from "../../node/repair.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { ApiClient } from "../api-client.ts";

@@ -1,6 +1,6 @@
 /** `millrace secrets rotate-key`: a new master key for all secrets, also while the installation runs. */
 import { resolve } from "node:path";
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { rotateMasterKey } from "../../node/rotate-master-key.ts";
 import { readSettings } from "../command-line.ts";

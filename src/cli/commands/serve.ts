@@ -1,6 +1,6 @@
 /** `millrace serve`: a node of the control plane with one or more roles, which runs until a signal ends it. */
 import { resolve } from "node:path";
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { startNode } from "../../node/node.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";

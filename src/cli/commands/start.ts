@@ -1,6 +1,6 @@
 /** `millrace start`: a whole installation on this machine, with a sample pipeline. */
 import { join, resolve } from "node:path";
-import { type NodeConfig, readNodeConfig } from "../../config.ts";
+import { type NodeConfig, readNodeConfig } from "../../settings/config.ts";
 import { clearAfterDeadAgent } from "../../agent/data-dir.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { readSettings } from "../command-line.ts";

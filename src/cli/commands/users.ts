@@ -1,6 +1,6 @@
 /** `millrace users make-owner`: makes a lost owner an owner again, also while the installation runs. */
 import { resolve } from "node:path";
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { makeStoredOwner } from "../../node/make-owner.ts";
 import { readSettings } from "../command-line.ts";

@@ -1,7 +1,7 @@
 /** `millrace verify`: checks that what an installation has stored is consistent, also while it runs. */
 import { resolve } from "node:path";
 import type { Verification } from "../../app/verification/verify-stores.ts";
-import { readNodeConfig } from "../../config.ts";
+import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { verifyInstallation } from "../../node/verify.ts";
 import { readSettings } from "../command-line.ts";

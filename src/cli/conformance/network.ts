@@ -1,6 +1,6 @@
 /** The network between the agent and the control plane of the conformance suite: a proxy at one address, which can be cut. */
 import { createConnection, createServer, type Server, type Socket } from "node:net";
-import type { Address } from "../../config-values.ts";
+import type { Address } from "../../settings/values.ts";
 import { cannotListen, reachableAddress } from "../../node/listen.ts";
 
 export class Network {

@@ -8,7 +8,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { Network } from "../../config-values.ts";
+import type { Network } from "../../settings/values.ts";
 import { findOnPath } from "../../git/git-process.ts";
 import { PACKAGE_ROOT } from "../../node/package-root.ts";
 import { writeOnce } from "../../node/write-once.ts";

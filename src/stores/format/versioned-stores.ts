@@ -104,6 +104,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     pageOwing: (shard, after, limit) => store.pageOwing(shard, after, limit),
     pageDue: (shard, dueAt, after, limit) => store.pageDue(shard, dueAt, after, limit),
     pageUnsettled: (shard, bound, after, limit) => store.pageUnsettled(shard, bound, after, limit),
+    pageLiveGroups: (shards, after, limit) => store.pageLiveGroups(shards, after, limit),
     pageBoundJobs: (shard, after, limit) =>
       readablePage((last, missing) => store.pageBoundJobs(shard, last, missing), after, limit),
     pageQueuedJobs: (shard, after, limit) =>

@@ -5,7 +5,7 @@
  * and `load` writes their projections again.
  */
 import type { Collection, Document, Filter, Sort, UpdateFilter } from "mongodb";
-import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentId, GroupId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import {
   type Aggregate,
@@ -17,6 +17,7 @@ import {
   type ApprovalLocation,
   type Creation,
   type DueAggregate,
+  GROUP_IDS,
   type JobLocation,
   type PartOfRun,
   type RunFilter,
@@ -282,6 +283,12 @@ export class MongoAggregateStore implements AggregateStore {
   async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]> {
     const filter = { shard, settled: false, "summary.bound": bound, _id: { $gt: after as RootId } };
     return this.#pageIds(filter, { _id: 1 }, limit);
+  }
+
+  async pageLiveGroups(shards: readonly number[], after: GroupId | "", limit: number): Promise<readonly GroupId[]> {
+    const _id = { $gt: after || GROUP_IDS.from, $lt: GROUP_IDS.to } as { readonly $gt: RootId; readonly $lt: RootId };
+    const filter = { shard: { $in: [...shards] }, settled: false, "summary.bound": false, _id };
+    return (await this.#pageIds(filter, { _id: 1 }, limit)) as readonly GroupId[];
   }
 
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {

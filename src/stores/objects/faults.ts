@@ -1,6 +1,6 @@
 /** Says what is wrong with an object storage, and what to do. */
 import { MillraceError } from "../../domain/errors.ts";
-import type { ObjectPlace } from "../../object-storage-settings.ts";
+import type { ObjectPlace } from "../../settings/object-storage.ts";
 
 /** What the client of an object storage throws: an answer of the server, or a failure to get one. */
 interface Fault {

@@ -19,7 +19,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import type { ObjectPlace } from "../../object-storage-settings.ts";
+import type { ObjectPlace } from "../../settings/object-storage.ts";
 import { isBehindEnd, isMissing, translateObjectFault } from "./faults.ts";
 
 const CONNECT_WITHIN_MS = 3_000;

@@ -1,7 +1,7 @@
 /** Opens the object storage of an installation. */
 import type { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
-import type { ObjectPlace } from "../../object-storage-settings.ts";
+import type { ObjectPlace } from "../../settings/object-storage.ts";
 import type { BlobStore } from "../ports/blobs.ts";
 import { isMisconfigured } from "./faults.ts";
 import { movedBlobStore } from "./moved-blobs.ts";

@@ -13,6 +13,7 @@ import type { AgentSelector } from "../../domain/labels.ts";
 import type {
   AgentId,
   DeliveryId,
+  GroupId,
   JobRunId,
   PipelineId,
   ProjectId,
@@ -64,6 +65,9 @@ export interface ApprovalIndex {
 
 /** The `pipelineId` of an aggregate that is not a run: a concurrency group, a schedule or a timetable. */
 export const NO_PIPELINE = "" as PipelineId;
+
+/** Ids of groups, and of no other aggregate, are above `from` and below `to`. */
+export const GROUP_IDS = { from: "grp_", to: "grp`" } as const;
 
 /** The fields that lists of runs show and filter by. Times are Unix milliseconds. */
 export interface RunSummary {
@@ -381,6 +385,8 @@ export interface AggregateStore {
   pageDue(shard: number, dueAt: number, after: DueAggregate | null, limit: number): Promise<readonly DueAggregate[]>;
   /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
   pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]>;
+  /** Ids (ascending, after `after`) of the groups of these shards that are not settled. */
+  pageLiveGroups(shards: readonly number[], after: GroupId | "", limit: number): Promise<readonly GroupId[]>;
   /** Jobs of a shard that are bound to an agent (`index.agentId` is set), by id, ascending, after `after`. */
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AgentId,
   asId,
+  type GroupId,
   type JobRunId,
   type PipelineId,
   type RootId,
@@ -10,25 +11,26 @@ import {
   type StepRunId,
 } from "../../domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
-import type {
-  Aggregate,
-  AggregateHead,
-  AggregateSave,
-  AggregateSize,
-  AggregateStore,
-  ApprovalFilter,
-  ApprovalLocation,
-  Creation,
-  DueAggregate,
-  JobLocation,
-  PartOfRun,
-  RunFilter,
-  RunPage,
-  RunPageRequest,
-  RunSearchPage,
-  StepLocation,
-  StoredActor,
-  StoredBeside,
+import {
+  type Aggregate,
+  type AggregateHead,
+  type AggregateSave,
+  type AggregateSize,
+  type AggregateStore,
+  type ApprovalFilter,
+  type ApprovalLocation,
+  type Creation,
+  type DueAggregate,
+  type JobLocation,
+  type PartOfRun,
+  type RunFilter,
+  type RunPage,
+  type RunPageRequest,
+  type RunSearchPage,
+  type StepLocation,
+  type StoredActor,
+  type StoredBeside,
+  GROUP_IDS,
 } from "../ports/aggregates.ts";
 import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
@@ -210,6 +212,19 @@ export class SqliteAggregateStore implements AggregateStore {
         limit,
       ),
     );
+  }
+
+  async pageLiveGroups(shards: readonly number[], after: GroupId | "", limit: number): Promise<readonly GroupId[]> {
+    const rows = await this.#db.all(
+      `SELECT root_id FROM json_each(?1) AS owned CROSS JOIN aggregates
+       WHERE shard = owned.value AND bound = 0 AND settled = 0 AND root_id > ?2 AND root_id < ?3
+       ORDER BY root_id LIMIT ?4`,
+      JSON.stringify(shards),
+      after || GROUP_IDS.from,
+      GROUP_IDS.to,
+      limit,
+    );
+    return toRootIds(rows);
   }
 
   async pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {

@@ -5,6 +5,7 @@
  */
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { type Cancel, regularly } from "../../domain/clock.ts";
 import { type DiskSpace, diskSpaceOf, FULL_BYTES, fullBelow, mebibytes } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
@@ -33,7 +34,7 @@ export class DiskReserve {
   readonly #file: string;
   readonly #listeners: ((isFull: boolean) => void)[] = [];
   #isFull = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: Cancel | undefined;
 
   constructor(options: DiskReserveOptions) {
     this.#options = options;
@@ -47,12 +48,11 @@ export class DiskReserve {
   /** Looks at the disk at once, and then twice a second until {@link stop}. */
   start(): void {
     this.look();
-    this.#timer = setInterval(() => this.look(), CHECK_MS);
-    this.#timer.unref();
+    this.#cancel = regularly(CHECK_MS, () => this.look());
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#cancel?.();
   }
 
   /** Calls `listener` when the disk has become full, and when there is room again. */

@@ -139,6 +139,19 @@ function takeEpochNow(db: Database, shard: number, least: number): TakenEpoch {
   };
 }
 
+/**
+ * Each kind of work begins with a question that names no shard, which SQLite asks once: most often there is none of that kind,
+ * and no shard is looked up.
+ */
+const WITH_WORK = `
+  SELECT value AS shard FROM json_each(?1)
+  WHERE (EXISTS (SELECT 1 FROM inbox INDEXED BY inbox_pending WHERE verdict IS NULL)
+         AND EXISTS (SELECT 1 FROM inbox WHERE shard = value AND verdict IS NULL))
+    OR (EXISTS (SELECT 1 FROM aggregates INDEXED BY aggregates_owing WHERE owes = 1)
+        AND EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND owes = 1))
+    OR (EXISTS (SELECT 1 FROM aggregates INDEXED BY aggregates_due WHERE next_due_at IS NOT NULL)
+        AND EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND next_due_at <= ?2))`;
+
 export function shardStore(db: Database): ShardStore {
   return {
     takeEpoch: (shard, least = 1) => db.transaction(() => takeEpochNow(db, shard, least)),
@@ -153,14 +166,7 @@ export function shardStore(db: Database): ShardStore {
       );
     },
     async withWork(shards, dueAt) {
-      const rows = await db.all(
-        `SELECT value AS shard FROM json_each(?1)
-         WHERE EXISTS (SELECT 1 FROM inbox WHERE shard = value AND verdict IS NULL)
-           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND owes = 1)
-           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND next_due_at <= ?2)`,
-        JSON.stringify(shards),
-        dueAt,
-      );
+      const rows = await db.all(WITH_WORK, JSON.stringify(shards), dueAt);
       return new Set(rows.map((row) => row["shard"] as number));
     },
     async epochs() {

@@ -88,6 +88,35 @@ describe("a run that the kernel adopts", () => {
     await until("the dispatch is made", () => world.ports.notices("dispatch").length === 1);
   });
 
+  it("owes what its creator performs until the creator has told that it is done", async () => {
+    await kernel.open(SHARD, 1);
+    const [carrying, done] = [await begin({ granted: true }), await begin({ granted: true })];
+    const owedToCreator = async ({ head }: Aggregate): Promise<readonly string[]> => {
+      const { owed } = (await world.stores.aggregates.loadHead(head.rootId))!;
+      return owed.flatMap(({ effect, leftToCreator }) => (leftToCreator === true ? [effect.type] : []));
+    };
+    for (const run of [carrying, done]) kernel.adopt(run, plan);
+    kernel.creatorIsDone(done.head.rootId);
+    for (const run of [carrying, done]) {
+      const report = succeeded(run);
+      await kernel.receive(SHARD, [{ ...report, message: { ...report.message, phase: "started" } }]);
+    }
+    expect(await owedToCreator(carrying)).to.include("dispatch");
+    expect(await owedToCreator(done)).to.deep.equal([]);
+    expect(world.ports.notices("dispatch"), "the creator's effects are not performed again").to.deep.equal([]);
+  });
+
+  it("owes nothing of its creator when it is loaded after the creator has told that it is done", async () => {
+    kernel = world.kernel({ ...QUIET, sweepMs: 20, creatorMs: 0, passivateMs: 20 });
+    const waiting = await begin({ granted: false });
+    kernel.creatorIsDone(waiting.head.rootId);
+    await kernel.open(SHARD, 1);
+    const stored = async () => (await world.stores.aggregates.loadHead(waiting.head.rootId))!;
+    await until("a sweep has settled it", async () => (await stored()).owed.length === 0);
+    expect((await stored()).version).to.equal(2);
+    expect(world.ports.offered, "no offer is made again").to.deep.equal([]);
+  });
+
   it("is not kept in memory while no agent has it, nor where its shard is not open", async () => {
     const granted = await begin({ granted: true });
     kernel.adopt(granted, plan);

@@ -70,4 +70,26 @@ describe("the sending of the lines of many steps", () => {
     shipper.close();
     expect(sent).to.deep.equal(["1: a line", "2: a line"]);
   });
+
+  it("goes on with other logs when an abandoned log has filled the window", async () => {
+    const sent: string[] = [];
+    const write = ({ stepRunId }: PushLogsRequest): void => void sent.push(stepRunId);
+    const shipper = new LogShipper({
+      client: { pushLogs: () => Object.assign(new EventEmitter(), { write, cancel() {} }) } as never,
+      metadata: () => new Metadata(),
+      spill: {} as never,
+      diskBytes: 0,
+      log: silentLog,
+    });
+    const [large, small] = ["large", "small"].map((stepRunId) =>
+      shipper.open({ runId: "run_1", stepRunId, token: 1n }),
+    );
+    shipper.add(large!, "LOG_STREAM_STDOUT", "x".repeat(2 << 20), Date.now());
+    shipper.add(small!, "LOG_STREAM_STDOUT", "a line", Date.now());
+    shipper.finish(small!);
+    expect(sent, "the window is full").to.deep.equal(["large"]);
+    shipper.abandon(large!.owner);
+    expect(sent).to.deep.equal(["large", "small"]);
+    shipper.close();
+  });
 });

@@ -82,24 +82,24 @@ describe("the group reconciler", () => {
     ];
     const held = [ended, jobOf(left), neverStored, jobOf(live), live].map((key) => ({ key, held: true }));
     await storeGroup([...held, { key: await endedRun(), held: false }]);
-    await reconcileGroups(ports(), SHARD);
+    await reconcileGroups(ports(), [SHARD]);
     expect(await leaving()).to.have.members([ended, jobOf(left), neverStored]);
     expect(wokenRoots).to.deep.equal([GROUP_ID, GROUP_ID, GROUP_ID]);
-    await reconcileGroups(ports(), SHARD);
+    await reconcileGroups(ports(), [SHARD]);
     expect(await leaving(), "once").to.have.length(3);
   });
 
   it("keeps a place that a trigger took less than a minute ago, without its run", async () => {
     now = 930_000;
     await storeGroup([{ key: newId("run"), held: true }]);
-    await reconcileGroups(ports(), SHARD);
+    await reconcileGroups(ports(), [SHARD]);
     expect(await leaving()).to.deep.equal([]);
   });
 
   it("reconciles the shards that its worker owns, and no other shard", async () => {
     await storeGroup([{ key: await endedRun(), held: true }]);
     const other = (SHARD + 1) % SHARDS;
-    await reconcileGroups(ports(), other);
+    await reconcileGroups(ports(), [other]);
     expect(await leaving()).to.deep.equal([]);
     const reconciler = new GroupReconciler(ports(), () => [SHARD]);
     reconciler.start();

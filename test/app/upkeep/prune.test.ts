@@ -402,7 +402,7 @@ function pruneTests(open: () => Promise<OpenedStores>): void {
     const body = { kind: "stop", reason: "", operator: "", actor: "", shard: 0, storedAt: now } as const;
     for (const rootId of [runId, gone]) await store.stores.inbox.insert({ ...body, rootId, id: commandIdOf(rootId) });
     const rootsAfterPass = async () => {
-      for await (const _ of pruneStrayCommands(context, 0));
+      for await (const _ of pruneStrayCommands(context, [0]));
       return store.stores.inbox.pageRoots(0, "", 10);
     };
     expect(await rootsAfterPass()).to.have.members([runId, gone]);

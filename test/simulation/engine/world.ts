@@ -1,6 +1,7 @@
 /** What all parts of one simulation share. */
 import type { AddressedMessage } from "../../../queues/envelope.ts";
 import type { BegunRun } from "../../../src/app/begun-runs.ts";
+import type { RunId } from "../../../src/domain/ids.ts";
 import type { Quotas } from "../../../src/domain/quotas.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { type SimulatedStores, storesOf } from "../store/store-client.ts";
@@ -27,6 +28,7 @@ export interface WorldOptions {
 /** The owners of shards, as the edges and gateways of their own process reach them: in memory. */
 export interface OwnersBeside {
   adopt(run: BegunRun): void;
+  creatorIsDone(runId: RunId): void;
   /** As {@link OwnedHere.take}. */
   take(shard: number, message: AddressedMessage): Promise<boolean> | undefined;
 }

@@ -36,6 +36,7 @@ export class Edge {
     this.process = world.newProcess("edge");
     const begunRuns = new BegunRuns();
     begunRuns.listen((run) => world.beside?.adopt(run));
+    begunRuns.listenDone((runId) => world.beside?.creatorIsDone(runId));
     const ports = effects.counted(portsOf(world, this.process));
     this.#context = { ...ports, secrets: NO_SECRETS, begunRuns, uploadRules: UPLOAD_RULES };
   }

@@ -2,12 +2,13 @@
  * The store of aggregates over the simulated store, with the calls of the MongoDB adapter in the same order: one update
  * for a save, then the projections and events, and a load that repairs the projections of the newest version.
  */
-import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
+import type { AgentId, GroupId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import {
   type Aggregate,
   type AggregateHead,
   type AggregateStore,
+  GROUP_IDS,
   type JobLocation,
   NO_PIPELINE,
   type StepLocation,
@@ -135,6 +136,12 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
         return head.shard === shard && !head.settled && head.summary.bound === bound;
       });
       return ids(found, after, limit);
+    },
+    async pageLiveGroups(shards, after, limit) {
+      const found = await documents("live groups", ({ head }) => {
+        return shards.includes(head.shard) && !head.settled && head.rootId.startsWith(GROUP_IDS.from);
+      });
+      return ids(found, after, limit) as readonly GroupId[];
     },
     pageBoundJobs: (shard, after, limit) =>
       call("bound jobs", () => jobsAfter(server, after, limit, (row) => isBound(row) && row.shard === shard)),

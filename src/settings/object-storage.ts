@@ -1,8 +1,8 @@
 /** The settings of the object storage: their rows in the table of settings, and their checks. */
 import { z } from "zod";
-import { parseDuration } from "./domain/durations.ts";
-import type { ColdLogs } from "./domain/retention.ts";
-import type { Setting } from "./settings.ts";
+import { parseDuration } from "../domain/durations.ts";
+import type { ColdLogs } from "../domain/retention.ts";
+import type { Setting } from "./setting.ts";
 
 export const OBJECT_STORAGE_SETTING_ROWS = {
   MILLRACE_OBJECT_STORAGE: {

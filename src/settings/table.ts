@@ -3,41 +3,12 @@
  * generate` writes docs/configuration.md from this table. `config.ts` checks the values, and reads only variables that
  * have a row here.
  */
-import { PROGRAM_SETTINGS } from "./program-settings.ts";
-import { GIT_SETTING_ROWS } from "./git-settings.ts";
-import { MAIL_SETTING_ROWS } from "./mail-settings.ts";
-import { OBJECT_STORAGE_SETTING_ROWS } from "./object-storage-settings.ts";
-import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
-
-export interface Setting {
-  readonly group: SettingGroup;
-  /** The default, as an operator would write it; null when no text can say it. */
-  readonly standard: string | null;
-  /** What a missing value means, in Markdown; present when `standard` is null. */
-  readonly without?: string;
-  /** What the setting means, in Markdown. Links are relative to docs/. */
-  readonly meaning: string;
-}
-
-/** The groups of settings, in the order of the page. */
-export const SETTING_GROUPS = [
-  "Roles and addresses",
-  "Redis and the store",
-  "The installation as a whole",
-  "Keys and tokens",
-  "TLS of the listeners",
-  "Quotas",
-  "Retention",
-  "Logs",
-  "Artifacts and caches",
-  "Traces",
-  "Telling others",
-  "Definitions in Git",
-  "Nodes and agents",
-  "Agents",
-  "Commands",
-] as const;
-export type SettingGroup = (typeof SETTING_GROUPS)[number];
+import { GIT_SETTING_ROWS } from "./git.ts";
+import { MAIL_SETTING_ROWS } from "./mail.ts";
+import { OBJECT_STORAGE_SETTING_ROWS } from "./object-storage.ts";
+import { PROGRAM_SETTINGS } from "./program.ts";
+import type { Setting } from "./setting.ts";
+import { TRACE_SETTING_ROWS } from "./traces.ts";
 
 export const SETTINGS = {
   MILLRACE_ROLES: {

@@ -1,7 +1,7 @@
 /** The settings of an agent that say where its steps run: isolation, containers and bounds. */
 import { z } from "zod";
-import { imagePatterns, processors, size, wholeNumber } from "./config-values.ts";
-import { ISOLATIONS } from "./domain/containers/containers.ts";
+import { imagePatterns, processors, size, wholeNumber } from "./values.ts";
+import { ISOLATIONS } from "../domain/containers/containers.ts";
 
 const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
 const CONTAINER_ENGINES = ["auto", "podman", "docker", "off"] as const;

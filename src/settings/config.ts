@@ -23,28 +23,28 @@ import {
   quotas,
   size,
   wholeNumber,
-} from "./config-values.ts";
-import type { ArtifactRules, UploadRules } from "./domain/artifacts.ts";
-import type { CacheRules } from "./domain/caches.ts";
-import type { DiskFloor } from "./domain/disk-space.ts";
-import { MillraceError, type Problem } from "./domain/errors.ts";
-import { toPointer } from "./domain/json-pointer.ts";
-import type { Labels } from "./domain/labels.ts";
-import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
-import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
-import { UNBOUNDED } from "./domain/retention-text.ts";
-import type { SettingName } from "./settings.ts";
-import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git-settings.ts";
+} from "./values.ts";
+import type { ArtifactRules, UploadRules } from "../domain/artifacts.ts";
+import type { CacheRules } from "../domain/caches.ts";
+import type { DiskFloor } from "../domain/disk-space.ts";
+import { MillraceError, type Problem } from "../domain/errors.ts";
+import { toPointer } from "../domain/json-pointer.ts";
+import type { Labels } from "../domain/labels.ts";
+import { MAX_RUNNING, type Quotas } from "../domain/quotas.ts";
+import { type LogLimit, MAX_LOG_LINES, type Retention } from "../domain/retention.ts";
+import { UNBOUNDED } from "../domain/retention-text.ts";
+import type { SettingName } from "./table.ts";
+import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git.ts";
 import {
   aimlessObjectSettings,
   OBJECT_STORAGE_SETTINGS,
   objectStorage,
   type ObjectStorageSettings,
-} from "./object-storage-settings.ts";
-import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
-import { type TlsFileNames, type TlsListener, tlsOf, tlsProblems, TLS_SETTINGS } from "./tls-settings.ts";
-import { PLACE_SETTINGS, type PlaceSettings, placeSettings } from "./place-settings.ts";
-import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
+} from "./object-storage.ts";
+import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail.ts";
+import { type TlsFileNames, type TlsListener, tlsOf, tlsProblems, TLS_SETTINGS } from "./tls.ts";
+import { PLACE_SETTINGS, type PlaceSettings, placeSettings } from "./place.ts";
+import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./traces.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];

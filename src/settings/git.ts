@@ -1,7 +1,7 @@
 /** The settings of definitions in Git: their rows in the table of settings, and their checks. */
 import { z } from "zod";
-import { BYTES_OF_UNIT, type Network, networks, size } from "./config-values.ts";
-import type { Setting } from "./settings.ts";
+import { BYTES_OF_UNIT, type Network, networks, size } from "./values.ts";
+import type { Setting } from "./setting.ts";
 
 export const GIT_SETTING_ROWS = {
   MILLRACE_GIT_NETWORKS: {

@@ -1,5 +1,5 @@
 /** The settings of agents and of commands: the rows of the table of settings that no node reads. */
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 export const PROGRAM_SETTINGS = {
   MILLRACE_GATEWAY: { group: "Agents", standard: "127.0.0.1:9090", meaning: "Where the gateway is, `host:port`." },

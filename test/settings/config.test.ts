@@ -1,9 +1,9 @@
 /** Tests of the settings that nodes and agents read from the environment. */
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { NO_QUOTAS } from "../src/domain/quotas.ts";
-import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../src/config.ts";
-import { MillraceError } from "../src/domain/errors.ts";
+import { NO_QUOTAS } from "../../src/domain/quotas.ts";
+import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../../src/settings/config.ts";
+import { MillraceError } from "../../src/domain/errors.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 

@@ -1,9 +1,9 @@
 /** Tests of the agent's config file. */
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { AGENT_SETTINGS, readAgentConfigFile } from "../src/agent-config-file.ts";
-import { KNOWN_VARIABLES, readAgentConfig } from "../src/config.ts";
-import { MillraceError } from "../src/domain/errors.ts";
+import { AGENT_SETTINGS, readAgentConfigFile } from "../../src/settings/agent-file.ts";
+import { KNOWN_VARIABLES, readAgentConfig } from "../../src/settings/config.ts";
+import { MillraceError } from "../../src/domain/errors.ts";
 
 const read = (text: string) => readAgentConfigFile(text, "agent.yaml");
 
@@ -92,7 +92,7 @@ describe("the config file of an agent", () => {
   });
 
   it("is valid in the example, which names every key", () => {
-    const example = readFileSync(new URL("../examples/agent/agent.yaml", import.meta.url), "utf8");
+    const example = readFileSync(new URL("../../examples/agent/agent.yaml", import.meta.url), "utf8");
     expect(readAgentConfig(read(example))).to.include({ security: "tls", slots: 4 });
     const commented = example.replaceAll(/^# ([a-z-]+:.*)$/gm, "$1");
     expect(Object.values(AGENT_SETTINGS)).to.have.members(Object.keys(read(commented)));

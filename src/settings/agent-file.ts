@@ -4,8 +4,8 @@
  */
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { type AgentVariable, agentVariableProblem } from "./config.ts";
-import { MillraceError, type Problem } from "./domain/errors.ts";
-import { toPointer } from "./domain/json-pointer.ts";
+import { MillraceError, type Problem } from "../domain/errors.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 
 /** The environment variable of each option. */
 export const AGENT_SETTINGS = {

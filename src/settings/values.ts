@@ -3,12 +3,12 @@
  */
 import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
-import type { DiskFloor } from "./domain/disk-space.ts";
-import { parseDuration } from "./domain/durations.ts";
-import { type Labels, parseLabels } from "./domain/labels.ts";
-import { type LabelQuota, MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
-import type { Bound } from "./domain/retention.ts";
-import { parseBound } from "./domain/retention-text.ts";
+import type { DiskFloor } from "../domain/disk-space.ts";
+import { parseDuration } from "../domain/durations.ts";
+import { type Labels, parseLabels } from "../domain/labels.ts";
+import { type LabelQuota, MAX_RUNNING, type Quotas } from "../domain/quotas.ts";
+import type { Bound } from "../domain/retention.ts";
+import { parseBound } from "../domain/retention-text.ts";
 
 /**
  * An address to listen on or to connect to. For a listener, an empty host means all interfaces, and port 0 a free port.

@@ -1,6 +1,6 @@
 /** The settings of the server that sends e-mails: their rows in the table of settings, and their checks. */
 import { z } from "zod";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 export const MAIL_SETTING_ROWS = {
   MILLRACE_SMTP_URL: {
