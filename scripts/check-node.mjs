@@ -13,12 +13,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileTests } from "./compiled-tests.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CACHE = join(ROOT, "node_modules", ".cache", "millrace", "node");
 const TEST = "test/e2e/rerun.test.ts";
 /** The tests of the embedded store: which binding of SQLite it uses depends on the release. */
-const STORE_TESTS = ["test/stores/sqlite-binding.test.ts", "test/contracts/stores.test.ts", "--grep", "SQLite"];
+const STORE_TESTS = ["test/stores/sqlite-binding.test.ts", "test/contracts/stores.test.ts"];
+const OF_STORE = ["--grep", "SQLite"];
 
 /** The oldest release that `engines` of package.json allows, then two that are in long-term support. */
 const RELEASES = ["20.19.0", "22.23.3", "24.21.0"];
@@ -42,6 +44,7 @@ const PACKAGES = {
   },
 };
 
+const compiled = await compileTests("test-node", [TEST, ...STORE_TESTS]);
 for (const [at, release] of RELEASES.entries()) {
   const beganAt = performance.now();
   const problem = tryRelease(release, at);
@@ -73,7 +76,7 @@ function tryRelease(release, at) {
       run(node, ["--print", `if (process.versions.node !== "${release}") throw new Error(process.version)`]) ??
       run(node, [join(ROOT, "dist/src/main.js"), "start", "--once"], environment) ??
       runTests(node, [TEST], environment.PATH) ??
-      runTests(node, STORE_TESTS, environment.PATH)
+      runTests(node, STORE_TESTS, environment.PATH, OF_STORE)
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -81,8 +84,10 @@ function tryRelease(release, at) {
 }
 
 /** Answers undefined on success, else what the tests wrote. */
-function runTests(node, args, path) {
-  return run(node, [join(ROOT, "node_modules/mocha/bin/mocha.js"), ...args], { ...process.env, PATH: path });
+function runTests(node, files, path, options = []) {
+  const args = [...compiled.options, ...options, ...files.map(compiled.pathOf)];
+  const env = { ...process.env, ...compiled.env, PATH: path };
+  return run(node, [join(ROOT, "node_modules/mocha/bin/mocha.js"), ...args], env);
 }
 
 /** Puts the release's program at `node`; answers why it could not, or undefined. */

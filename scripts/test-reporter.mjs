@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import Mocha from "mocha";
+import { inSources } from "./compiled-places.mjs";
 
 const { EVENT_TEST_FAIL, EVENT_RUN_END } = Mocha.Runner.constants;
 
@@ -15,6 +16,7 @@ export default class ReportingSpec extends Mocha.reporters.Spec {
     const failures = [];
     // A failed hook is reported in the place of its test, and names the test.
     runner.on(EVENT_TEST_FAIL, (test, error) => {
+      for (let one = error; typeof one?.stack === "string"; one = one.cause) one.stack = inSources(one.stack);
       const [reason] = String(error?.message ?? error).split("\n");
       failures.push({ file: test.file, title: test.fullTitle(), reason });
     });

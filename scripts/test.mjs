@@ -2,19 +2,20 @@
  * Runs the tests: `node scripts/test.mjs [ARGUMENTS OF MOCHA]`. When the arguments name files or folders, mocha runs
  * those. Otherwise it runs all tests in two lanes. One has the files that hold an installation to a bound in time, or that
  * count events, one by one. The other has all other files, as many in parallel as keep the machine busy;
- * it works with a lower priority, in the time that the first lane leaves, so its deadlines are longer.
+ * it works with a lower priority, in the time that the first lane leaves, so its deadlines are longer. All are compiled
+ * before (compiled-tests.mjs).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setPriority } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { loadOptions } from "mocha/lib/cli/options.cjs";
-import { BUNDLING, ENTRIES } from "./bundling.mjs";
+import { sourceOf } from "./compiled-places.mjs";
+import { compileTests } from "./compiled-tests.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package.json")), "bin/mocha.js");
@@ -31,8 +32,11 @@ const FIRST = [
   "test/cli/start.test.ts",
   "test/docs/shell-blocks.test.ts",
   "test/rights/",
+  "test/web/",
   "test/simulation/",
   "test/e2e/",
+  "test/http/git.test.ts",
+  "test/stores/sqlite-faults.test.ts",
 ];
 
 /**
@@ -60,13 +64,6 @@ const BOUNDED = [
 const MAX_REPEATED_FILES = 8;
 const REPORTER = join(ROOT, "scripts/test-reporter.mjs");
 
-/** Programs of the tests, which many tests start. They are compiled together with those that they start themselves. */
-const PROGRAMS = { ...ENTRIES, "agent-main": "test/agent/agent-main.ts", "next-version": "test/e2e/next-version.ts" };
-/** Commands of the project itself. They need packages that cannot be joined with them. */
-const COMMANDS = { "chaos-main": "test/chaos/main.ts", "bench-main": "bench/main.ts" };
-/** Lies in the project, because the programs find packages from there. */
-const COMPILED = join(ROOT, "node_modules/.cache/millrace/test-programs");
-
 /** Each process of the tests appends to it what each file cost (test/support/file-costs.ts). */
 const COSTS = join(ROOT, "node_modules/.cache/millrace/test-costs.jsonl");
 /** How many of the files that cost most are printed. */
@@ -74,12 +71,11 @@ const PRINTED_COSTS = 20;
 /** How much of the first line of an error is printed in the list of failed tests. */
 const MAX_REASON_CHARACTERS = 200;
 
-/**
- * Mocha runs one file in a process of its own, as in a parallel run, which checks what the file leaves open. With a
- * single job mocha would run it in its main process.
- */
-const ALONE = ["--parallel", "--jobs", "2"];
+/** With a single job mocha would run a file in its main process, where no hook checks what the file leaves open. */
+const FEWEST_JOBS = 2;
 
+/** The compiled tests. */
+let compiled;
 /** How many reports of mocha there are. */
 let reports = 0;
 
@@ -92,20 +88,15 @@ async function runAll() {
   const missing = [...FIRST, ...BOUNDED].filter((file) => !existsSync(join(ROOT, file)));
   if (missing.length > 0)
     throw new Error(`there is no ${missing.join(", no ")}: correct the lists in scripts/test.mjs`);
-  await compilePrograms();
+  const others = otherFiles();
+  compiled = await compileTests("test-run", [...BOUNDED, ...others]);
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
   const bounded = runBounded();
-  const others = await report(
-    { priority: LOW_PRIORITY, patience: PATIENCE },
-    "--parallel",
-    "--jobs",
-    JOBS,
-    ...otherFiles(),
-  );
+  const ofOthers = await report({ priority: LOW_PRIORITY, patience: PATIENCE, jobs: JOBS }, others);
   const { output, results: ofBounded } = await bounded;
   process.stdout.write(output);
-  const results = [others, ...ofBounded];
+  const results = [ofOthers, ...ofBounded];
   const failures = results.flatMap((result) => result.failures);
   const left = await repeat(failures);
   const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
@@ -118,7 +109,7 @@ async function runAll() {
 /** Runs the files with bounds. Answers what mocha wrote, since the other lane writes meanwhile. */
 async function runBounded() {
   const results = [];
-  for (const file of BOUNDED) results.push(await report({ isKept: true }, ...ALONE, file));
+  for (const file of BOUNDED) results.push(await report({ isKept: true }, [file]));
   return { output: results.map(({ output }) => output).join(""), results };
 }
 
@@ -132,9 +123,9 @@ function otherFiles() {
 }
 
 /**
- * Runs the files of failed tests once more, each alone, and answers the tests that failed again. A test that passes now
- * lost a race against the other files: that is a fault of the test or of the program, so it is named. Many failed files
- * are no accident, and are not repeated.
+ * Runs the files of failed tests once more, each alone and from its source, and answers the tests that failed again. A
+ * test that passes now lost a race against the other files: that is a fault of the test or of the program, so it is
+ * named. Many failed files are no accident, and are not repeated.
  */
 async function repeat(failures) {
   const files = [...new Set(failures.map(({ file }) => file))];
@@ -144,23 +135,15 @@ async function repeat(failures) {
   console.log(`Files with failed tests, each once more, alone:`);
   const again = [];
   for (const file of files) {
-    const hasBounds = BOUNDED.includes(relative(ROOT, file));
-    const result = await report({ patience: hasBounds ? 1 : PATIENCE }, ...ALONE, file);
+    const patience = BOUNDED.includes(file) ? 1 : PATIENCE;
+    const result = await report({ isSource: true, patience }, [file]);
     again.push(...(result.hasCrashed ? failures.filter((failure) => failure.file === file) : result.failures));
   }
   const left = new Set(again.map(({ title }) => title));
   for (const { file, title } of failures) {
-    if (!left.has(title)) console.log(`unsteady: ${relative(ROOT, file)}: ${title}`);
+    if (!left.has(title)) console.log(`unsteady: ${file}: ${title}`);
   }
   return again;
-}
-
-/** To translate a program takes several times as long as to run it, so that is done once for all tests. */
-async function compilePrograms() {
-  rmSync(COMPILED, { recursive: true, force: true });
-  await build({ ...BUNDLING, entryPoints: PROGRAMS, outdir: COMPILED });
-  await build({ ...BUNDLING, entryPoints: COMMANDS, outdir: COMPILED, packages: "external" });
-  process.env.MILLRACE_TEST_PROGRAMS = COMPILED;
 }
 
 /** Prints the files that cost most, and the sum of all. A file that was repeated stands there twice. */
@@ -170,7 +153,7 @@ function printCosts() {
     console.log(`${processor.toFixed(1).padStart(9)} ${clock.toFixed(1).padStart(9)}  ${name}`);
   console.log("\nProcessor and clock, in seconds, of the files that take longest:");
   for (const cost of costs.toSorted((a, b) => b.clock - a.clock).slice(0, PRINTED_COSTS))
-    row(cost, cost.files.map((file) => relative(ROOT, file)).join(", "));
+    row(cost, cost.files.map(sourceOf).join(", "));
   const sumOf = (key) => costs.reduce((sum, cost) => sum + cost[key], 0);
   row({ processor: sumOf("processor"), clock: sumOf("clock") }, "all files");
 }
@@ -180,21 +163,23 @@ function printFailures(failures) {
   if (failures.length === 0) return;
   console.log("\nFailed tests:");
   for (const { file, title, reason } of failures)
-    console.log(`${relative(ROOT, file ?? ROOT)}: ${title}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`);
+    console.log(`${file ?? ""}: ${title}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`);
 }
 
 /**
- * Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
- * answer holds what mocha wrote, and nothing is shown.
+ * Runs test files, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
+ * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded.
  */
-async function report({ priority = 0, isKept = false, patience = 1 }, ...options) {
-  const file = join(COMPILED, `report-${++reports}.json`);
-  const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`];
-  const child = startMocha([...told, ...args, ...options], isKept ? "pipe" : "inherit", patience);
+async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS }, files) {
+  const file = join(compiled.folder, `report-${++reports}.json`);
+  const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`, "--parallel", "--jobs", jobs];
+  const chosen = isSource ? files : [...compiled.options, ...files.map(compiled.pathOf)];
+  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", patience);
   if (priority !== 0) setPriority(child.pid, priority);
   const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
-  const found = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
-  return { ...found, output, hasCrashed: status !== 0 && found.failures.length === 0 };
+  const { passes, failures } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
+  const named = failures.map((failure) => ({ ...failure, file: failure.file && sourceOf(failure.file) }));
+  return { passes, failures: named, output, hasCrashed: status !== 0 && failures.length === 0 };
 }
 
 /** Runs mocha, and answers its exit status. */
@@ -204,7 +189,7 @@ function run(...options) {
 
 function startMocha(options, stdout, patience = 1) {
   const stdio = ["inherit", stdout, "inherit"];
-  const env = { ...process.env, MILLRACE_TEST_PATIENCE: String(patience) };
+  const env = { ...process.env, ...compiled?.env, MILLRACE_TEST_PATIENCE: String(patience) };
   return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
 }
 

@@ -45,6 +45,8 @@ export interface AgentOptions {
     readonly engine: EngineKind | "auto";
     /** References of images that jobs may use; `*` stands for any text. Empty for all. */
     readonly images: readonly string[];
+    /** Bytes of disk for images that the agent has pulled. Images in use stay even beyond this bound. Default 20 GB. */
+    readonly cacheBytes?: number;
   };
   /** What steps run in that have no container. Absent: the machine itself. */
   readonly isolation?: {

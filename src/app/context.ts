@@ -9,6 +9,7 @@ import type { DefinitionWork } from "../definition-work/definition-work.ts";
 import type { ArtifactRules, UploadRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { newId } from "../domain/ids.ts";
 import type { ColdLogs, LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
 import type { WorkloadProver } from "./identity/workload-proofs.ts";
@@ -56,6 +57,8 @@ export interface AppContext {
   readonly largePlans?: RecentlyRead<RunPlan>;
   /** Wall-clock and monotonic time; tests set their own. */
   readonly clock: Clock;
+  /** Makes the ids of received deliveries and of their runs. Absent: from the time and the randomness of this process. */
+  readonly newId?: typeof newId;
   /** Log of this process, for operators. */
   readonly log: Logger;
   /** Hears of each run that is created here. Absent: no part of this process needs to know. */

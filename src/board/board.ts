@@ -3,7 +3,7 @@
  * itself unless it is withdrawn, and the job actor decides whether the claim is granted.
  */
 import type { Offer } from "../domain/effects.ts";
-import type { AgentId, JobRunId, ProjectId, TenantId } from "../domain/ids.ts";
+import type { AgentId, JobRunId, ProjectId, StepRunId, TenantId } from "../domain/ids.ts";
 import {
   type AgentSelector,
   type LabelledAgent,
@@ -150,6 +150,13 @@ export interface Board {
   size(): Promise<number>;
 }
 
+/** A step that an agent was granted and is not sent yet. */
+export interface StepWait {
+  readonly stepRunId: StepRunId;
+  /** What it waits for, for people. */
+  readonly text: string;
+}
+
 /** A sign of life that a gateway writes for an agent that it serves, before it acknowledges the agent's heartbeat. */
 export interface PresenceRecord {
   readonly agentId: AgentId;
@@ -174,6 +181,8 @@ export interface PresenceRecord {
    * older version.
    */
   readonly takesNoJobs?: string;
+  /** Steps that wait at the gateway for the tokens of their checkouts; absent for none, and from an older gateway. */
+  readonly waits?: readonly StepWait[];
 }
 
 /** The newest sign of life of an agent. `at`: when it was written, by the broker's clock, Unix milliseconds. */

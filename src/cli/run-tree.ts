@@ -34,9 +34,14 @@ export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readon
     lines.push({ indent: 2, status: job.status, text: `${job.name}  ${describe(job)}` });
     if (steps === "running" && job.status !== "running") continue;
     for (const step of job.steps)
-      lines.push({ indent: 3, status: step.status, text: `${step.name}  ${describe({ ...step, waitingFor: null })}` });
+      lines.push({ indent: 3, status: step.status, text: `${step.name}  ${describe(withoutUsualWait(step))}` });
   }
   return lines;
+}
+
+/** A step waits for its job, for the step before it, or a moment for its agent: the tree shows that already. */
+function withoutUsualWait(step: Step): Step {
+  return step.waitingFor?.reason === "token" ? step : { ...step, waitingFor: null };
 }
 
 /** The tree in at most `rows` lines. First the steps of jobs that are not running are left out, then the last lines. */

@@ -14,6 +14,7 @@ import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import { Source } from "../definition/text/source.ts";
 import type { HookKind } from "../hook-events/words.ts";
+import type { Pairs } from "../domain/plan.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
@@ -52,6 +53,8 @@ export interface CheckInput extends DefinitionText {
   readonly plugins: KnownPlugins | null;
   /** The hooks of the project; absent: event triggers are not compared with them. */
   readonly hooks?: readonly KnownHook[];
+  /** The digests that images had in earlier runs, by their references. */
+  readonly digests?: Pairs<string>;
 }
 
 export interface Checked {
@@ -119,12 +122,17 @@ export function draftText({ head, spec, format }: DraftInput): string {
 }
 
 /** `definition` is undefined for a text with errors. */
-export function checkText({ text, format, includes, plugins, hooks, snapshotBytes = null }: CheckInput): {
+export function checkText({ text, format, includes, plugins, hooks, digests, snapshotBytes = null }: CheckInput): {
   readonly checked: Checked;
   readonly definition: Definition | undefined;
 } {
   const parsed = refuseTooLarge(
-    parseDefinition(text, format, { lookup: plugins === null ? undefined : lookupIn(plugins), hooks, includes }),
+    parseDefinition(text, format, {
+      lookup: plugins === null ? undefined : lookupIn(plugins),
+      hooks,
+      includes,
+      digests: digests && new Map(digests),
+    }),
     snapshotBytes,
   );
   const { definition, diagnostics } = parsed;

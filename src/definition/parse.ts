@@ -28,13 +28,17 @@ interface Surroundings {
   readonly hooks?: readonly KnownHook[] | undefined;
   /** What the definition includes; absent for one in no repository, which may include nothing. */
   readonly includes?: Includes | undefined;
+  /** The digests that images had in earlier runs, by their references. */
+  readonly digests?: ReadonlyMap<string, string> | undefined;
 }
+
+const NO_DIGESTS: ReadonlyMap<string, string> = new Map();
 
 /** Reads and validates a definition. Never throws; reports all problems at once. */
 export function parseDefinition(
   text: string,
   format: Format,
-  { lookup, hooks, includes }: Surroundings = {},
+  { lookup, hooks, includes, digests = NO_DIGESTS }: Surroundings = {},
 ): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
@@ -44,7 +48,7 @@ export function parseDefinition(
     return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
   }
   const raw = source.value === written || source.hasErrors ? own : checkShape(source);
-  checkDefinition(source);
+  checkDefinition(source, digests);
   if (lookup !== undefined) checkPlugins(source, lookup);
   if (hooks !== undefined) checkHooks(source, hooks);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);

@@ -1,5 +1,5 @@
 /** Which agents match the selector of a job, and why a queued job waits: by the agents that are online, and by the quotas. Pure. */
-import type { AgentId, ProjectId, TenantId } from "./ids.ts";
+import type { AgentId, ProjectId, StepRunId, TenantId } from "./ids.ts";
 import { type AgentSelector, failingClause, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
@@ -11,6 +11,8 @@ interface OnlineAgent extends LabelledAgent {
   readonly takesNoJobs?: string;
   /** The agent takes no new job: it ends, or an operator has drained it. */
   readonly draining?: boolean;
+  /** Steps that it was granted and that are not sent yet, with what they wait for. */
+  readonly waits?: readonly { readonly stepRunId: StepRunId; readonly text: string }[];
 }
 
 /** What is known about the agents and quotas. */

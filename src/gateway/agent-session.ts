@@ -17,7 +17,7 @@ import { reportStep, requireJobOf, sendReport, type StepReport } from "./actor-m
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
 import { StoredAgent } from "./stored-agent.ts";
 import type { Claimant } from "./claim-queue.ts";
-import type { SessionContext } from "./gateway-context.ts";
+import { type SessionContext, waitsOf } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
@@ -423,7 +423,8 @@ export class AgentSession implements Claimant {
     const [slots, busy, drained] = [this.#slots.count, jobIds.length, this.#drained];
     const draining = this.#draining || drained;
     const { gatewayId } = this.#context;
-    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, drained, takesNoJobs };
+    const waits = waitsOf(this.#context, this.#boot.agentId);
+    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, drained, takesNoJobs, ...waits };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

@@ -6,7 +6,9 @@ import { hash } from "node:crypto";
 import { type AskedCheckout, NoCheckoutTokenError } from "../app/git/checkout-token.ts";
 import type { Clock, Timers } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { StepRunId } from "../domain/ids.ts";
+import type { StepWait } from "../board/board.ts";
+import type { GrantedStep } from "../domain/effects.ts";
+import type { AgentId, StepRunId } from "../domain/ids.ts";
 
 /** Less than a heartbeat interval. */
 const ANSWER_WITHIN_MS = 2_000;
@@ -14,8 +16,21 @@ const ANSWER_WITHIN_MS = 2_000;
 const PAUSE_MS = 5_000;
 /** For how long a step waits. */
 const PATIENCE_MS = 120_000;
+/** A step that was not asked for again within this time waits no more: a dispatch is built again with each heartbeat. */
+const SHOWN_MS = 15_000;
+/** Steps of an agent that are said to wait, and how much is said of each. */
+const MAX_SHOWN = 20;
+const TEXT_CHARS = 300;
 /** Steps that wait, and pauses, of which this gateway knows; the oldest are forgotten. */
 const MAX_KNOWN = 10_000;
+
+interface Waiting extends Pick<GrantedStep, "agentId"> {
+  /** By the monotonic clock, as `askedAt`. */
+  readonly since: number;
+  readonly askedAt: number;
+  /** For people. */
+  readonly text: string;
+}
 
 interface Pause {
   readonly fault: NoCheckoutTokenError;
@@ -32,8 +47,7 @@ export interface CheckoutTokensOptions {
 
 export class CheckoutTokens {
   readonly #options: CheckoutTokensOptions;
-  /** Since when, by the monotonic clock. */
-  readonly #waiting = new Map<StepRunId, number>();
+  readonly #waiting = new Map<StepRunId, Waiting>();
   readonly #pauses = new Map<string, Pause>();
 
   constructor(options: CheckoutTokensOptions) {
@@ -44,24 +58,34 @@ export class CheckoutTokens {
    * `user:token`. Rejects with `unavailable` while the step has to wait, and with a {@link NoCheckoutTokenError} when it gets no
    * token, or has waited long enough.
    */
-  async of(stepRunId: StepRunId, asked: AskedCheckout): Promise<string> {
+  async of(step: Pick<GrantedStep, "stepRunId" | "agentId">, asked: AskedCheckout): Promise<string> {
     const key = JSON.stringify([asked.repoUrl, asked.hasSubmodules, hash("sha256", asked.secret)]);
     try {
       const token = await this.#ask(key, asked);
-      this.#waiting.delete(stepRunId);
+      this.#waiting.delete(step.stepRunId);
       return token;
     } catch (error) {
-      if (error instanceof NoCheckoutTokenError) throw this.#judge(stepRunId, error);
+      if (error instanceof NoCheckoutTokenError) throw this.#judge(step, error);
       throw error;
     }
   }
 
-  #judge(stepRunId: StepRunId, fault: NoCheckoutTokenError): Error {
+  /** The steps that the agent was granted and that wait for a token now, at most {@link MAX_SHOWN}. */
+  waitsOf(agentId: AgentId): readonly StepWait[] {
+    const earliest = this.#options.clock.monotonic() - SHOWN_MS;
+    const waits = [...this.#waiting].flatMap(([stepRunId, wait]) =>
+      wait.agentId === agentId && wait.askedAt > earliest ? [{ stepRunId, text: wait.text }] : [],
+    );
+    return waits.slice(0, MAX_SHOWN);
+  }
+
+  #judge({ stepRunId, agentId }: Pick<GrantedStep, "stepRunId" | "agentId">, fault: NoCheckoutTokenError): Error {
     const now = this.#options.clock.monotonic();
-    const since = this.#waiting.get(stepRunId) ?? now;
+    const since = this.#waiting.get(stepRunId)?.since ?? now;
     if (fault.mayPass && now - since < PATIENCE_MS) {
-      remember(this.#waiting, stepRunId, since);
-      return new MillraceError("unavailable", `the step waits for the token of its checkout: ${fault.message}`);
+      const text = `waits for the token of its checkout: ${fault.message}`;
+      remember(this.#waiting, stepRunId, { agentId, since, askedAt: now, text: text.slice(0, TEXT_CHARS) });
+      return new MillraceError("unavailable", `the step ${text}`);
     }
     this.#waiting.delete(stepRunId);
     if (!fault.mayPass) return fault;

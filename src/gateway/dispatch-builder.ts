@@ -33,6 +33,8 @@ import { withStepFacts } from "./step-facts.ts";
 const NO_IDENTITY = { env: [], secrets: [] } as const;
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+/** Of a run that has more jobs, those that follow the first dispatches are read from the store. */
+const JOBS_OF_RUN_IN_MEMORY = 64;
 /** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
@@ -122,7 +124,7 @@ export interface DispatchBuilderOptions {
    * Makes the tokens of checkouts with the secret of a GitHub App. Rejects with a `NoCheckoutTokenError` to refuse the dispatch,
    * and with another error to have it built later. Absent: such checkouts fail.
    */
-  readonly checkoutToken?: (stepRunId: StepRunId, asked: AskedCheckout) => Promise<string>;
+  readonly checkoutToken?: (step: Pick<GrantedStep, "stepRunId" | "agentId">, asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -156,7 +158,9 @@ export class DispatchBuilder {
     const dispatched = head.owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.jobIndex] : []));
     if (dispatched.length === 0) return;
     this.#runs.remember(head.rootId, { plan, origin: head.origin });
-    for (const jobIndex of dispatched) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
+    // The other jobs of a run that is not large follow soon.
+    const likely = jobs.length <= JOBS_OF_RUN_IN_MEMORY ? jobs.keys() : dispatched;
+    for (const jobIndex of likely) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
   }
 
   /**
@@ -260,7 +264,7 @@ export class DispatchBuilder {
     );
     const handedOut = { step: value, secrets: Object.values(secrets) };
     const { checkoutToken } = this.#options;
-    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted.stepRunId, asked));
+    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted, asked));
     return { ...(await withCheckoutToken(handedOut, tokenFor)), matrix: job.matrix };
   }
 

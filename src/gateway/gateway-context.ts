@@ -2,7 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
 import { type AskedCheckout, checkoutToken } from "../app/git/checkout-token.ts";
+import type { PresenceRecord, StepWait } from "../board/board.ts";
 import type { ContentLimits } from "../domain/artifacts.ts";
+import type { AgentId } from "../domain/ids.ts";
 import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
@@ -22,6 +24,8 @@ export interface GatewayParts {
   readonly gatewayId: string;
   readonly builder: DispatchBuilder;
   readonly claimQueue: ClaimQueue;
+  /** The steps of an agent that wait for the tokens of their checkouts. Absent: none does. */
+  readonly tokenWaits?: (agentId: AgentId) => readonly StepWait[];
   /** How often agents are asked to send a heartbeat, milliseconds. */
   readonly heartbeatIntervalMs: number;
   readonly timers: Timers;
@@ -31,6 +35,12 @@ export interface GatewayParts {
 
 /** What a session, or a heartbeat without a session, works with. */
 export type SessionContext = GatewayPorts & GatewayParts;
+
+/** The steps that a record of presence says to wait. */
+export function waitsOf({ tokenWaits }: SessionContext, agentId: AgentId): Pick<PresenceRecord, "waits"> {
+  const waits = tokenWaits?.(agentId) ?? [];
+  return waits.length === 0 ? {} : { waits };
+}
 
 /** For callers that pass it to use cases as well. */
 export interface GatewayContext extends AppContext, GatewayParts {
@@ -54,7 +64,7 @@ export function gatewayContext(
     logLimits: new LogLimits(context),
     identity: { ...context, allowed: (projectId, asked) => handout.allowed(projectId, asked) },
     contentLimits: contentLimitsOf(context),
-    checkoutToken: (stepRunId, asked) => tokens.of(stepRunId, asked),
+    checkoutToken: (step, asked) => tokens.of(step, asked),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));
@@ -64,6 +74,7 @@ export function gatewayContext(
     builder,
     claimQueue: new ClaimQueue(context),
     sessions: new OpenSessions(context, sessionCheckMs),
+    tokenWaits: (agentId) => tokens.waitsOf(agentId),
     heartbeatIntervalMs,
     timers: systemTimers,
     newUuid: randomUUID,

@@ -4,7 +4,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
-import type { SessionContext } from "./gateway-context.ts";
+import { type SessionContext, waitsOf } from "./gateway-context.ts";
 import { labelledAgent } from "../domain/labels.ts";
 import { isDrained } from "../stores/ports/identity.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
@@ -49,6 +49,7 @@ export async function recordHeartbeat(
     pulls: true,
     ...(isDrained(agent) ? { draining: true, drained: true } : {}),
     takesNoJobs: holdings.takesNoJobs,
+    ...waitsOf(context, agentId),
   });
   const { notices } = await reconcile(context, context.builder, boot, holdings);
   return notices;

@@ -3,8 +3,7 @@
  * bounds of time, output, file size and memory.
  */
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { findOnPath } from "../program-path.ts";
 
 export type Setting = readonly [key: string, value: string];
 
@@ -155,21 +154,6 @@ function bounded(command: readonly [string, ...string[]], maxFileBytes: number):
   if (prlimit === null) return [program, args];
   const limits = [`--fsize=${maxFileBytes}`, `--as=${MAX_MEMORY_BYTES}`, "--core=0"];
   return [prlimit, [...limits, "--", program, ...args]];
-}
-
-/** The path of a program that PATH leads to. */
-export function findOnPath(program: string): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders.map((folder) => join(folder, program)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function asEnvironment(settings: readonly Setting[]): Record<string, string> {

@@ -4,9 +4,9 @@
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { findOnPath } from "../program-path.ts";
 import type { AccessOptions, OpenAccess } from "./access.ts";
 import { GitFault } from "./git-fault.ts";
-import { findOnPath } from "./git-process.ts";
 import { fingerprintOf, nameOf, scanHostKeys } from "./host-keys.ts";
 import type { Remote } from "./remote.ts";
 

@@ -22,7 +22,9 @@ import {
   readReport,
 } from "./messages/agent-messages.ts";
 import { duplex, requireStillValid, unary } from "./calls.ts";
+import type { Dispatch } from "../gateway/dispatch-builder.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
+import type { GrantedStep } from "../domain/effects.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { recordHeartbeat } from "../gateway/heartbeat.ts";
 import { inventoryCalls } from "./inventory-calls.ts";
@@ -80,8 +82,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       const steps = await fetcher.fetch({ ...fetch, agentId, waitMs }, hungUp);
       // A dispatch holds secrets, and the token may have been revoked during the wait.
       if (steps.length > 0) await requireStillValid(context, facts);
-      const dispatches = await Promise.all(steps.map((step) => context.builder.build(step)));
-      return { dispatches: dispatches.filter((dispatch) => dispatch !== undefined).map(dispatchMessage) };
+      return { dispatches: (await buildAll(context, steps)).map(dispatchMessage) };
     }),
 
     reportStepRunStatus: unary(context, async (request, { caller, hungUp, leftMs }) => {
@@ -104,4 +105,16 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       labels: { ...(await updateLabels(context, caller, parseMessage(labelChange, request))) },
     })),
   };
+}
+
+/**
+ * The dispatches of those steps that can be built now: the others come with later heartbeats. Rejects when there are none of
+ * them, so that the agent waits before it asks again.
+ */
+async function buildAll({ builder }: GatewayContext, steps: readonly GrantedStep[]): Promise<readonly Dispatch[]> {
+  const built = await Promise.allSettled(steps.map((step) => builder.build(step)));
+  const dispatches = built.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []));
+  const failed = built.find(({ status }) => status === "rejected");
+  if (dispatches.length === 0 && failed?.status === "rejected") throw failed.reason;
+  return dispatches;
 }

@@ -28,6 +28,7 @@ export const AGENT_SETTINGS = {
   "step-isolation": "MILLRACE_AGENT_STEP_ISOLATION",
   "container-engine": "MILLRACE_AGENT_CONTAINER_ENGINE",
   "container-images": "MILLRACE_AGENT_CONTAINER_IMAGES",
+  "image-cache": "MILLRACE_AGENT_IMAGE_CACHE",
   isolation: "MILLRACE_AGENT_ISOLATION",
   "isolation-network": "MILLRACE_AGENT_ISOLATION_NETWORK",
   "step-memory": "MILLRACE_AGENT_STEP_MEMORY",

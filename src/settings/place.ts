@@ -1,6 +1,6 @@
 /** The settings of an agent that say where its steps run: isolation, containers and bounds. */
 import { z } from "zod";
-import { imagePatterns, processors, size, wholeNumber } from "./values.ts";
+import { BYTES_OF_UNIT, imagePatterns, processors, size, wholeNumber } from "./values.ts";
 import { ISOLATIONS } from "../domain/containers/containers.ts";
 
 const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
@@ -14,6 +14,8 @@ export interface PlaceSettings {
   readonly containerEngine: (typeof CONTAINER_ENGINES)[number];
   /** Images that jobs may use; `*` stands for any text. Empty: all. */
   readonly containerImages: readonly string[];
+  /** The disk space for pulled images, bytes. */
+  readonly imageCache: number;
   /** What steps run in that have no container. */
   readonly isolation: (typeof AGENT_ISOLATIONS)[number];
   /** Whether steps in namespaces reach the network of the machine. */
@@ -33,6 +35,7 @@ export const PLACE_SETTINGS = {
   MILLRACE_AGENT_STEP_ISOLATION: oneOf(STEP_ISOLATIONS).default("auto"),
   MILLRACE_AGENT_CONTAINER_ENGINE: oneOf(CONTAINER_ENGINES).default("auto"),
   MILLRACE_AGENT_CONTAINER_IMAGES: imagePatterns.default([]),
+  MILLRACE_AGENT_IMAGE_CACHE: size.default(20 * BYTES_OF_UNIT.GB),
   MILLRACE_AGENT_ISOLATION: oneOf(AGENT_ISOLATIONS).default("none"),
   MILLRACE_AGENT_ISOLATION_NETWORK: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
   MILLRACE_AGENT_STEP_MEMORY: size.optional(),
@@ -49,6 +52,7 @@ export function placeSettings(
     stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
     containerEngine: read.MILLRACE_AGENT_CONTAINER_ENGINE,
     containerImages: read.MILLRACE_AGENT_CONTAINER_IMAGES,
+    imageCache: read.MILLRACE_AGENT_IMAGE_CACHE,
     isolation: read.MILLRACE_AGENT_ISOLATION,
     isolationNetwork: read.MILLRACE_AGENT_ISOLATION_NETWORK === "on",
     stepLimits: {

@@ -105,6 +105,11 @@ export const PROGRAM_SETTINGS = {
     without: "all",
     meaning: "Images that jobs may use, separated by commas; `*` stands for any text.",
   },
+  MILLRACE_AGENT_IMAGE_CACHE: {
+    group: "Agents",
+    standard: "20GB",
+    meaning: "Disk space for pulled images, not counting those [in use](operations.md#agents-with-an-engine).",
+  },
   MILLRACE_AGENT_ISOLATION: {
     group: "Agents",
     standard: "none",

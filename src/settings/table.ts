@@ -85,7 +85,8 @@ export const SETTINGS = {
     group: "Redis and the store",
     standard: null,
     without: "none: SQLite",
-    meaning: "A MongoDB replica set. All writes have the write concern `majority`.",
+    meaning:
+      "A MongoDB replica set. All writes have the write concern `majority`. A call waits 60 s for its answer and 30 s for a connection, unless the URL has `socketTimeoutMS` or `waitQueueTimeoutMS`.",
   },
   MONGODB_DATABASE: { group: "Redis and the store", standard: "millrace", meaning: "The database in MongoDB." },
   MILLRACE_STORE_LIMIT: {

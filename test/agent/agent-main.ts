@@ -19,7 +19,7 @@ await runAgent(
     minFreeDisk: { bytes: 0, percent: 0 },
     logBufferBytes: 64 * 1024 * 1024,
     drainTimeoutMs: 1_000,
-    ...(engine === "podman" ? { containers: { engine, images: [] } } : {}),
+    ...(engine === "podman" || engine === "docker" ? { containers: { engine, images: [] } } : {}),
   },
   stop.signal,
 );

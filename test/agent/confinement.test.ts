@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { controllerGroups } from "../../src/agent/process/cgroups.ts";
-import { pathOf } from "../../src/agent/process/program-path.ts";
 import { boundsIn, openStepLimits, ProcessLimits, type StepLimits } from "../../src/agent/process/step-limits.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
+import { findOnPath } from "../../src/program-path.ts";
 import { AgentBench, SILENT } from "./test-agent.ts";
 
 const MB = 1024 ** 2;
@@ -58,7 +58,7 @@ describe("steps without a container", function () {
   });
 
   it("are held by prlimit where the agent makes no control groups", async function () {
-    const prlimit = pathOf("prlimit");
+    const prlimit = findOnPath("prlimit");
     if (prlimit === undefined) return this.skip();
     const [program, ...args] = new ProcessLimits(LIMITS, prlimit).limit(["tail", "/dev/zero"]).command;
     const failed = (options: object, [file = "", ...rest]: readonly string[]) =>
@@ -78,7 +78,7 @@ describe("steps without a container", function () {
   });
 
   it("see the machine read-only, no other process, no network and no file of the agent in namespaces", async function () {
-    if (process.platform !== "linux" || pathOf("bwrap") === undefined) this.skip();
+    if (process.platform !== "linux" || findOnPath("bwrap") === undefined) this.skip();
     await bench.start({ isolation: { kind: "namespaces", hasNetwork: false } });
     expect(bench.gateway.hellos.at(-1)!.labels).to.include({ isolation: "namespaces" });
     const { end, log } = await run(`

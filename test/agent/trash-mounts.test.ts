@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { mountPointsOf } from "../../src/agent/builtins/mount-points.ts";
+import { commandOf } from "../support/test-programs.ts";
 
 const MAIN = fileURLToPath(new URL("trash-mounts-main.ts", import.meta.url));
 /** Ways to get a mount namespace: as root, and as a user who may make user namespaces. */
@@ -36,7 +37,7 @@ describe("mount points", () => {
     it(title, async () => {
       const root = await realpath(await mkdtemp(join(tmpdir(), "millrace trash-")));
       try {
-        const args = [...namespace, process.execPath, "--import", "tsx", MAIN, root];
+        const args = [...namespace, process.execPath, ...commandOf(MAIN), root];
         const { stdout } = await promisify(execFile)("unshare", args);
         const { warnings, isElsewhereMounted, refusal } = JSON.parse(stdout) as Output;
 

@@ -44,6 +44,24 @@ describe("the tree of a run", () => {
     expect(second).to.equal("    job-1  queued  the only matching agent is busy");
   });
 
+  it("says of a step alone that it waits for the token of its checkout", () => {
+    const text = "waits for the token of its checkout: the host is away";
+    const steps = [
+      { name: "sources", status: "queued", startTime: null, waitingFor: { reason: "token", text } },
+      {
+        name: "build",
+        status: "pending",
+        startTime: null,
+        waitingFor: { reason: "step", text: "waits for step sources" },
+      },
+    ] as const;
+    const run = runDetailOf({}, [{ name: "compile", steps: [...steps] }]);
+    expect(texts(renderTree(run, { name: "p", steps: "all" })).slice(3)).to.deep.equal([
+      `      sources  queued  ${text}`,
+      "      build  pending",
+    ]);
+  });
+
   it("says how many tests there were, and how they ended", () => {
     const counts = { total: 3, failed: 1, skipped: 0, flaky: 2, durationMs: 9 };
     const run = runDetailOf({ tests: counts }, [{ tests: { ...counts, total: 1, failed: 0, flaky: 0 } }, {}]);

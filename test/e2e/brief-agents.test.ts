@@ -22,6 +22,12 @@ describe("an agent that ends by itself", function () {
     runId: string,
   ): Promise<{ status: string; attempt: number; steps: { stepRunId: string }[] }[]> =>
     (await installation.call("GET", `/pipelines/runs/${runId}?attempts=all`)).body.detail.jobs;
+  const demand = async (...args: readonly string[]): Promise<string> => {
+    const env = { MILLRACE_URL: `http://${installation.node.http}`, MILLRACE_TOKEN: installation.adminToken };
+    const command = world.start(["agents", "demand", ...args], { env });
+    expect(await command.exited, command.stderr).to.include({ code: 0 });
+    return command.stdout;
+  };
   const agentNamed = async (name: string) =>
     (await installation.call("GET", "/agents")).body.detail.list.find((one: { name: string }) => one.name === name);
 
@@ -30,6 +36,10 @@ describe("an agent that ends by itself", function () {
     const jobs = Array.from({ length: 6 }, (_, at) => ({ name: `job-${at}`, steps: [step] }));
     const pipelineId = await installation.pipeline("many", jobs);
     const { runId } = await installation.api.trigger(pipelineId, {});
+    expect(await demand("--project", "default"), "the table").to.match(
+      /^JOBS +FOR +PROJECT +SELECTOR +ONLINE +OFFLINE +WHY\n6 +\d+s +default +any agent +0 of 0 match +0 match +\S.*\n$/,
+    );
+    expect(JSON.parse(await demand("--labels", "pool=none", "--json"))).to.deep.include({ waiting: 6 });
     const three = await installation.agent("three", undefined, {
       MILLRACE_AGENT_MAX_JOBS: "3",
       MILLRACE_AGENT_SLOTS: "2",

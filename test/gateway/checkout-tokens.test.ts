@@ -1,9 +1,10 @@
 /** The tokens of checkouts, while their host is away. Time is that of the test. */
 import { expect } from "chai";
 import { type AskedCheckout, NoCheckoutTokenError } from "../../src/app/git/checkout-token.ts";
-import { newId, type StepRunId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, newId, type StepRunId } from "../../src/domain/ids.ts";
 import { CheckoutTokens } from "../../src/gateway/checkout-tokens.ts";
 
+const AGENT = asId<AgentId>("agt_1");
 const ASKED: AskedCheckout = { repoUrl: "https://github.com/team/app.git", hasSubmodules: false, secret: "APP" };
 
 describe("tokens of checkouts", () => {
@@ -30,7 +31,7 @@ describe("tokens of checkouts", () => {
   const away = (retryAfterSeconds: number | null = null) =>
     Promise.reject(new NoCheckoutTokenError("the host is away", { mayPass: true, retryAfterSeconds }));
   const outcome = (of = step, asked = ASKED) =>
-    tokens.of(of, asked).then(
+    tokens.of({ stepRunId: of, agentId: AGENT }, asked).then(
       (token) => token,
       (error: Error) => `${error.constructor.name}: ${error.message}`,
     );
@@ -66,6 +67,25 @@ describe("tokens of checkouts", () => {
     now = 120_000;
     expect(await outcome()).to.equal("NoCheckoutTokenError: the host is away (asked for 120 s)");
     expect(await outcome(newId("step"))).to.equal(WAITS);
+  });
+
+  it("are said to be waited for, with the reason, while the step is asked for again", async () => {
+    answer = () => away();
+    await outcome();
+    const wait = { stepRunId: step, text: "waits for the token of its checkout: the host is away" };
+    expect(tokens.waitsOf(AGENT)).to.deep.equal([wait]);
+    expect(tokens.waitsOf(asId<AgentId>("agt_2"))).to.deep.equal([]);
+    now = 14_000;
+    await outcome();
+    now = 28_999;
+    expect(tokens.waitsOf(AGENT)).to.deep.equal([wait]);
+    now = 29_000;
+    expect(tokens.waitsOf(AGENT), "of a step that was cancelled").to.deep.equal([]);
+    await outcome();
+    answer = () => Promise.resolve("x:token");
+    now = 40_000;
+    await outcome();
+    expect(tokens.waitsOf(AGENT)).to.deep.equal([]);
   });
 
   it("are refused at once for what does not pass", async () => {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { toStored } from "../../actors/kernel/head.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import type { GrantedStep } from "../../src/domain/effects.ts";
-import type { JobSpec } from "../../src/domain/plan.ts";
+import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
@@ -122,24 +122,36 @@ describe("the dispatch of a step of a large run", () => {
     expect(calls).to.be.at.most(6);
   });
 
-  it("of a run that was created here reads nothing", async () => {
-    const unread = () => Promise.reject(new Error("the store is read"));
-    const builder = new DispatchBuilder({
-      stores: {
-        ...opened.stores,
-        aggregates: { ...opened.stores.aggregates, loadHead: unread, loadActors: unread },
-        plans: { ...opened.stores.plans, loadPlan: unread, loadJob: unread },
-      },
-      secrets: { read: unread },
-      logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
-      handout: { refusal: () => Promise.resolve(undefined) },
-      onRefused: (_, reason) => Promise.reject(new Error(reason)),
+  describe("of a run that was created here", () => {
+    function learned(plan: RunPlan): DispatchBuilder {
+      const unread = () => Promise.reject(new Error("the store is read"));
+      const builder = new DispatchBuilder({
+        stores: {
+          ...opened.stores,
+          aggregates: { ...opened.stores.aggregates, loadHead: unread, loadActors: unread },
+          plans: { ...opened.stores.plans, loadPlan: unread, loadJob: unread },
+        },
+        secrets: { read: unread },
+        logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+        handout: { refusal: () => Promise.resolve(undefined) },
+        onRefused: (_, reason) => Promise.reject(new Error(reason)),
+      });
+      const { head } = sampleAggregate({ plan });
+      const owed = [{ effect: { type: "dispatch", order: granted() }, eventNumber: null, at: 0 }] as const;
+      const begun = { head: { ...head, rootId: run.runId, owed }, actors: [] };
+      builder.learn({ aggregate: begun, plan, jobs: jobSpecsOf(plan) });
+      return builder;
+    }
+
+    it("reads nothing", async () => {
+      expect((await learned(PLAN).build(granted()))!.stepName).to.equal(jobSpecsOf(PLAN)[READER]!.steps[1]!.name);
     });
-    const { head } = sampleAggregate({ plan: PLAN });
-    const owed = [{ effect: { type: "dispatch", order: granted() }, eventNumber: null, at: 0 }] as const;
-    const jobs = jobSpecsOf(PLAN);
-    builder.learn({ aggregate: { head: { ...head, rootId: run.runId, owed }, actors: [] }, plan: PLAN, jobs });
-    expect((await builder.build(granted()))!.stepName).to.equal(jobs[READER]!.steps[1]!.name);
+
+    it("reads nothing for the other jobs of a small run either", async () => {
+      const small = planOf([Array.from({ length: READER + 2 }, () => ({ steps: 2 }))]);
+      const other = { ...granted(), jobIndex: READER + 1, stepIndex: 0 };
+      expect((await learned(small).build(other))!.stepName).to.equal(jobSpecsOf(small)[READER + 1]!.steps[0]!.name);
+    });
   });
 
   it("reads its own job alone when its texts name no other", async () => {

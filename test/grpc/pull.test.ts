@@ -1,6 +1,8 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { FetchStepRunRequest } from "../../proto/generated/agent/v1/agent.ts";
+import { asId, type ProjectId } from "../../src/domain/ids.ts";
+import { GitFault } from "../../src/git/git-fault.ts";
 import { until } from "../support/until.ts";
 import { Channel, Gateway, invoke, reasonOf, refusal, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
@@ -139,6 +141,32 @@ describe("an agent that pulls", () => {
       expect(sequence).to.equal(7n);
       expect(missed.map(({ message }) => message?.$case)).to.deep.equal(["dispatch", "revoke"]);
       expect((await gateway.context.presence.read([agent.agentId])).get(agent.agentId)?.bootId).to.equal("boot-1");
+    });
+
+    it("shows which of its steps wait for the tokens of their checkouts, while it gets the others", async () => {
+      const project = { projectId: asId<ProjectId>("default"), pipelineId: null };
+      const app = JSON.stringify({ appId: 1, installationId: 2, privateKey: "-----BEGIN RSA PRIVATE KEY-----" });
+      await gateway.context.secrets.create({ ...project, name: "APP" }, app, "ann");
+      const away = new GitFault("unreachable", "the host is away", { isOfApi: true });
+      const git = { appTokens: { source: () => ({ token: () => Promise.reject(away) }) } };
+      Object.assign(gateway.context, { git });
+      const [step] = (await gateway.stores.plans.loadJob(run.runId, 0))!.steps;
+      const args = { repo: "https://github.com/team/app.git", credential: "${{ secrets.APP }}" };
+      const checkout = await StoredRun.create(gateway.stores, [{}], {
+        steps: [{ ...step!, uses: "checkout", args, late: ["/args/credential"], secrets: ["APP"] }],
+      });
+      await checkout.grant(grantOf("req-1"));
+      await run.grant(grantOf("req-1"));
+      const { dispatches } = await fetch({ freeSlots: 2 });
+      expect(dispatches.map(({ stepRunId }) => stepRunId)).to.deep.equal([run.stepRunId()]);
+      const { missed } = await beat("boot-1", 1n);
+      expect(missed.map(({ message }) => message?.$case)).to.deep.equal(["dispatch"]);
+      await beat("boot-1", 2n);
+      const [record] = await gateway.context.presence.online(60_000);
+      const text = "waits for the token of its checkout: the host is away";
+      expect(record!.waits).to.deep.equal([{ stepRunId: checkout.stepRunId(), text }]);
+      await checkout.change({ job: 0, step: 0, state: { state: "running" } });
+      Object.assign(gateway.context, { git: undefined });
     });
 
     it("declares the steps of an earlier boot lost, and is refused for that boot", async () => {

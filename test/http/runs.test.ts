@@ -161,6 +161,11 @@ describe("runs over HTTP", () => {
       const { jobs } = await detailOf(run);
       const reasons = jobs.map(({ steps }: RunDetail["jobs"][number]) => steps.map((each) => each.waitingFor?.reason));
       expect(reasons).to.deep.equal([["start", "step"], ["job"], ["job"]]);
+      const text = "waits for the token of its checkout: the host is away";
+      const record = { agentId: GRANT.agentId, bootId: "b", gatewayId: "g", slots: 1, busy: 1, labels: {} };
+      await edge.context.presence.beat({ ...record, waits: [{ stepRunId: step.stepRunId, text }] });
+      expect((await detailOf(run)).jobs[0].steps[0].waitingFor).to.deep.equal({ reason: "token", text });
+      await edge.context.presence.leave(record.agentId, "b");
     });
 
     it("shows the newest attempts, and on request earlier ones with links", async () => {

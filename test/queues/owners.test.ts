@@ -15,6 +15,7 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";
+import { commandOf } from "../support/test-programs.ts";
 import { until } from "../support/until.ts";
 
 const SHARDS = 4;
@@ -123,7 +124,7 @@ describe("owners of shards", function () {
 
   async function ownInProcess(): Promise<{ child: ChildProcess; said(word: string): readonly string[] }> {
     const script = fileURLToPath(new URL("owner-process.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", script, redis.url, storePath, String(SHARDS)], {
+    const child = spawn(process.execPath, [...commandOf(script), redis.url, storePath, String(SHARDS)], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     children.push(child);

@@ -9,6 +9,8 @@ import type { Fleet } from "./fleet.ts";
 /** Longest time for which a process is frozen or cut off, and a server is away, milliseconds. */
 const FREEZE_MS = 9_000;
 const OUTAGE_MS = 8_000;
+/** How far the wall clock of a process jumps at most, milliseconds. A worker whose clock is wrong by more owns nothing. */
+const JUMP_MS = 50_000;
 
 /** Schedules the incidents within `forMs` from now. All of them are over when `forMs` have passed. */
 export function scheduleIncidents(world: World, draws: Draws, fleet: Fleet, faults: Faults, forMs: number): void {
@@ -61,11 +63,7 @@ export function scheduleIncidents(world: World, draws: Draws, fleet: Fleet, faul
   times(faults.redisEmptied, () => redis.empty());
   times(faults.redisRestarted, () => redis.restart(draws.chance(0.5)));
 
-  const outage = (service: Service, name: string) => (): void => {
-    trace.note(() => `${name} is away`);
-    service.isDown = true;
-    scheduler.after(leftMs(OUTAGE_MS), () => (service.isDown = false));
-  };
+  const outage = (service: Service, name: string) => (): void => beAway(world, service, name, leftMs(OUTAGE_MS));
   times(faults.redisOutages, outage(redis.service, "Redis"));
   times(faults.storeOutages, outage(storeService, "the store"));
   times(faults.cutOffs, () => {
@@ -76,4 +74,34 @@ export function scheduleIncidents(world: World, draws: Draws, fleet: Fleet, faul
     service.cutOff.add(process);
     scheduler.after(leftMs(OUTAGE_MS), () => service.cutOff.delete(process));
   });
+}
+
+/** Incidents of the host of repositories, and jumps of the wall clocks of processes. As {@link scheduleIncidents}. */
+export function scheduleOutsideIncidents(world: World, draws: Draws, fleet: Fleet, forMs: number): void {
+  const { scheduler, host, trace } = world;
+  const endsAt = scheduler.now + forMs;
+  const leftMs = (): number => Math.min(draws.fraction() * OUTAGE_MS, endsAt - scheduler.now);
+  const times = (most: number, happen: () => void): void => {
+    const count = draws.chance(0.5) ? draws.between(1, most) : 0;
+    for (let nth = 0; nth < count; nth++) scheduler.after(draws.fraction() * forMs, happen);
+  };
+  times(2, () => beAway(world, host.service, "the host", leftMs()));
+  times(2, () => {
+    trace.note(() => "the host wants fewer calls");
+    host.busyUntil = scheduler.now + leftMs();
+  });
+  times(3, () => {
+    const process = draws.pick([...fleet.alive("workers"), ...fleet.alive("edges")]);
+    if (process === undefined) return;
+    process.aheadMs = Math.round((2 * draws.fraction() - 1) * JUMP_MS);
+    world.haveClocksJumped = true;
+    trace.note(() => `the clock of ${process.name} is ${process.aheadMs} ms ahead`);
+    scheduler.after(leftMs(), () => (process.aheadMs = 0));
+  });
+}
+
+function beAway({ trace, scheduler }: World, service: Service, name: string, ms: number): void {
+  trace.note(() => `${name} is away`);
+  service.isDown = true;
+  scheduler.after(ms, () => (service.isDown = false));
 }

@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { aggregateStoreContract } from "../contracts/aggregate-store.ts";
+import { deliveryStoreContract } from "../contracts/delivery-store.ts";
+import { documentStoreContract } from "../contracts/document-store.ts";
+import { hookStoreContract } from "../contracts/hook-store.ts";
 import { operationStoresContract } from "../contracts/operation-stores.ts";
 import { outputStoreContract } from "../contracts/output-store.ts";
 import { eventStoreContract, inboxContract, planStoreContract } from "../contracts/record-stores.ts";
@@ -35,6 +38,9 @@ describe("the simulated store", () => {
   eventStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  hookStoreContract(() => stores);
+  deliveryStoreContract(() => stores);
+  documentStoreContract(() => stores);
 });
 
 describe("the simulated board", () => {

@@ -5,7 +5,8 @@ import { drawFaults, type Faults, NO_FAULTS } from "./engine/faults.ts";
 import type { Tracing } from "./engine/trace.ts";
 import { World } from "./engine/world.ts";
 import { Fleet } from "./fleet.ts";
-import { scheduleIncidents } from "./incidents.ts";
+import { scheduleIncidents, scheduleOutsideIncidents } from "./incidents.ts";
+import { isOutsideDone } from "./judge/deliveries.ts";
 import { Effects } from "./judge/effects.ts";
 import { Executions } from "./judge/executions.ts";
 import { checkFinal, isSettled } from "./judge/final.ts";
@@ -14,6 +15,7 @@ import { QuietWatch } from "./judge/quiet.ts";
 import { Clients } from "./load/clients.ts";
 import { beginLoad } from "./load/load.ts";
 import { missTimes } from "./load/schedules.ts";
+import { beginOutsideLoad, prepareOutside } from "./outside/load.ts";
 
 export interface Outcome {
   readonly seed: number;
@@ -70,6 +72,8 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
     unable: plan.chance(0.2) ? 0.1 : 0,
     pulling: new Set([0, 1, 2].filter(() => plan.chance(0.3))),
   };
+  const ofOutside = drawsOfSeed(seed, "outside");
+  const outside = prepareOutside(world, ofOutside);
   const fleet = new Fleet(world, size, executions, effects);
   if (drawsOfSeed(seed, "beside").chance(0.4)) world.beside = fleet.besides();
   const ofSchedules = drawsOfSeed(seed, "schedules");
@@ -85,10 +89,12 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   await passes(1_500);
   const epochsBefore = epochs();
   const load = beginLoad(world, plan, clients, LOAD_MS);
+  const pushes = beginOutsideLoad(world, ofOutside, clients, outside, LOAD_MS);
 
   const faultMs = faults === NO_FAULTS ? LOAD_MS : LOAD_MS + plan.fraction() * 8_000;
   world.setFaults(faults);
   scheduleIncidents(world, plan, fleet, faults, faultMs);
+  if (faults !== NO_FAULTS && world.hasOutside) scheduleOutsideIncidents(world, ofOutside, fleet, faultMs);
   await passes(faultMs);
   world.trace.note(() => "no more faults");
   world.setFaults(NO_FAULTS);
@@ -99,16 +105,19 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   const deadline = scheduler.now + END_MS;
   const isOver = (): boolean => {
     if (scheduler.now >= deadline) return true;
-    return !clients.isWaiting && areTimesDone(store) && clients.triggered.every(({ runId }) => isSettled(store, runId));
+    if (clients.isWaiting || !areTimesDone(store) || !isOutsideDone(store)) return false;
+    return clients.triggered.every(({ runId }) => isSettled(store, runId));
   };
   await scheduler.runUntil(isOver);
   await passes(AFTER_MS);
   quiet.stop();
   // An owner that takes a shard over may repeat what the owner before has performed.
   const isFaultless = faults === NO_FAULTS && epochs() === epochsBefore;
+  const { host, haveClocksJumped } = world;
+  const evidence = { store, host, pushes, clients, executions, effects, isFaultless, haveClocksJumped };
   return {
     seed,
-    violations: [...quiet.violations, ...checkFinal({ store, clients, executions, effects, isFaultless })],
+    violations: [...quiet.violations, ...checkFinal(evidence)],
     faults,
     runs: clients.triggered.length,
     events: scheduler.happened,

@@ -8,9 +8,12 @@ import { drawsOfSeed } from "./engine/draws.ts";
 import type { Fate } from "./engine/service.ts";
 import { World } from "./engine/world.ts";
 import { Effects } from "./judge/effects.ts";
+import { isOutsideDone } from "./judge/deliveries.ts";
 import { Executions } from "./judge/executions.ts";
 import { checkFinal, isSettled } from "./judge/final.ts";
+import { areTimesDone } from "./judge/schedules.ts";
 import { QuietWatch } from "./judge/quiet.ts";
+import { Sender } from "./outside/pushes.ts";
 import { Clients, type Triggered } from "./load/clients.ts";
 import { shapeOf } from "./load/shapes.ts";
 import { Agent } from "./parts/agent.ts";
@@ -36,15 +39,20 @@ export class Stage {
   });
   readonly executions = new Executions(this.world.scheduler, this.world.trace);
   readonly effects = new Effects(() => this.world.now);
+  readonly workers: Worker[] = [];
   readonly edges: Edge[] = [new Edge(this.world, this.effects)];
   /** The gateways to which agents connect from now on. */
   gateways: Gateway[] = [new Gateway(this.world)];
   readonly clients = new Clients(this.world, drawsOfSeed(1, "clients"), () => this.edges);
+  /** Tells pushes, once the stage has pipelines that listen: see outside/pushes.ts. */
+  readonly sender = new Sender(this.world, drawsOfSeed(1, "pushes"), this.clients);
   #agents = 0;
   #quiet: QuietWatch | undefined;
 
   worker(): Worker {
-    return new Worker(this.world, this.effects);
+    const worker = new Worker(this.world, this.effects);
+    this.workers.push(worker);
+    return worker;
   }
 
   gateway(): Gateway {
@@ -97,7 +105,8 @@ export class Stage {
       }
       return undefined;
     };
-    this.world.storeService.fateOf = this.world.redis.service.fateOf = fateOf;
+    const { storeService, redis, host } = this.world;
+    storeService.fateOf = redis.service.fateOf = host.service.fateOf = fateOf;
   }
 
   /** From now on, every difference that stays is a violation. */
@@ -108,13 +117,25 @@ export class Stage {
   /** All violations, when every run has ended or `ms` have passed. */
   async end(ms = 120_000): Promise<readonly Violation[]> {
     const { world, clients, effects, executions } = this;
-    const { store } = world;
+    const { store, host } = world;
     const until = world.now + ms;
-    const isOver = (): boolean => clients.triggered.every(({ runId }) => isSettled(store, runId));
+    const isOver = (): boolean =>
+      clients.triggered.every(({ runId }) => isSettled(store, runId)) && areTimesDone(store) && isOutsideDone(store);
     await world.scheduler.runUntil(() => world.now >= until || isOver());
     await this.pass(15_000);
     this.#quiet?.stop();
-    const found = checkFinal({ store, clients, executions, effects, isFaultless: false });
+    const { haveClocksJumped } = world;
+    const { pushes } = this.sender;
+    const found = checkFinal({
+      store,
+      host,
+      pushes,
+      clients,
+      executions,
+      effects,
+      isFaultless: false,
+      haveClocksJumped,
+    });
     return [...(this.#quiet?.violations ?? []), ...found];
   }
 }

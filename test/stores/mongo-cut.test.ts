@@ -23,10 +23,11 @@ describe("a connection to MongoDB that is cut during a call", function () {
   this.timeout(60_000);
   let proxy: TcpProxy;
   let stores: Stores;
+  const database = freshDatabase();
 
   before(async () => {
     proxy = await TcpProxy.start(Number(new URL((await startTestMongo()).url).port));
-    stores = await openMongoStores({ url: `mongodb://127.0.0.1:${proxy.port}`, database: freshDatabase() });
+    stores = await openMongoStores({ url: `mongodb://127.0.0.1:${proxy.port}`, database });
   });
 
   after(async () => {
@@ -74,6 +75,21 @@ describe("a connection to MongoDB that is cut during a call", function () {
         () => false,
       ),
     );
+  });
+
+  it("ends a call whose connection alone carries nothing any more", async () => {
+    const url = `mongodb://127.0.0.1:${proxy.port}`;
+    const bounded = await openMongoStores({ url, database, answerTimeoutMs: 500 });
+    try {
+      const log = { stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) };
+      // The first line of the chunk, which only the insert carries.
+      proxy.loseWith(log.lines[0]!.content);
+      const error = await bounded.logs.append(log).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+      expect(await bounded.logs.append(log), "again, over another connection").to.equal(3);
+    } finally {
+      await bounded.close();
+    }
   });
 
   it("does not matter for a look-up of no outputs", async () => {

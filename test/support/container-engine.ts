@@ -1,4 +1,7 @@
-/** A container engine for tests, and an image that needs no registry: BusyBox alone. */
+/**
+ * A container engine for tests, and an image that needs no registry: BusyBox alone. The engine is Podman, or Docker with
+ * `CONTAINER_ENGINE=docker`: then its client finds the daemon as ever, by `DOCKER_HOST` or its default.
+ */
 import { execFile } from "node:child_process";
 import {
   accessSync,
@@ -15,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { EngineKind } from "../../src/agent/containers/engine.ts";
 import { javaServer } from "./mongo.ts";
 
 const run = promisify(execFile);
@@ -34,16 +38,17 @@ runtime = "runc"
 `;
 
 export interface TestEngine {
-  readonly kind: "podman";
+  readonly kind: EngineKind;
   /** Runs the engine, and answers its standard output. */
   ask(...args: string[]): Promise<string>;
 }
 
-/** Podman with the test's image; undefined where it cannot run a container or no static BusyBox is there. */
+/** The engine with the test's image; undefined where it cannot run a container or no static BusyBox is there. */
 export async function openTestEngine(): Promise<TestEngine | undefined> {
   const busybox = BUSYBOX.find(isThere);
   if (busybox === undefined) return undefined;
-  const ask = async (...args: string[]) => (await run("podman", args)).stdout;
+  const kind = process.env["CONTAINER_ENGINE"] === "docker" ? "docker" : "podman";
+  const ask = async (...args: string[]) => (await run(kind, args)).stdout;
   try {
     await ask("version");
     if (!(await ask("images", "-q", SERVICE_IMAGE).catch(() => ""))) await makeImage(busybox, ask);
@@ -55,11 +60,12 @@ export async function openTestEngine(): Promise<TestEngine | undefined> {
       () => true,
       () => false,
     );
-  if (await works()) return { kind: "podman", ask };
+  if (await works()) return { kind, ask };
+  if (kind === "docker") return undefined;
   const settings = join(mkdtempSync(join(tmpdir(), "millrace-engine-")), "containers.conf");
   writeFileSync(settings, SETTINGS);
   process.env["CONTAINERS_CONF"] = settings;
-  if (await works()) return { kind: "podman", ask };
+  if (await works()) return { kind, ask };
   delete process.env["CONTAINERS_CONF"];
   return undefined;
 }

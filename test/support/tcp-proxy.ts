@@ -19,6 +19,7 @@ export class TcpProxy {
   #cutEvery = 0;
   #requests = 0;
   #sentBytes = 0;
+  #lostWith = "";
 
   private constructor(target: number) {
     this.#target = target;
@@ -82,6 +83,14 @@ export class TcpProxy {
     this.#cutEvery = requests;
   }
 
+  /**
+   * The connection whose client sends this text next carries nothing any more, and stays open, as when a firewall has
+   * forgotten it. Empty for none.
+   */
+  loseWith(text: string): void {
+    this.#lostWith = text;
+  }
+
   async close(): Promise<void> {
     if (this.#listener.listening) await this.goDown();
   }
@@ -109,6 +118,11 @@ export class TcpProxy {
       });
     }
     client.on("data", (chunk) => {
+      if (this.#lostWith !== "" && chunk.includes(this.#lostWith)) {
+        this.#lostWith = "";
+        client.pause();
+        return;
+      }
       this.#sentBytes += chunk.length;
       server.write(chunk);
       if (this.#cutEvery > 0 && ++this.#requests % this.#cutEvery === 0) {

@@ -17,6 +17,16 @@ interface UnusedWord {
 const LIST = new URL("../../scripts/unused-words.json", import.meta.url);
 const WORDS = JSON.parse(readFileSync(LIST, "utf8")) as readonly UnusedWord[];
 
+/** Finds a word of the list anywhere in a text. Most lines have none, so the words are not sought one by one. */
+const ANY = new RegExp(WORDS.map(({ word }) => word).join("|"), "i");
+
+const RULES = WORDS.map(({ word, instead, in: place, except }) => ({
+  word,
+  instead,
+  said: place === undefined ? new RegExp(`\\b${word}\\b`, "i") : undefined,
+  allowed: except === undefined ? undefined : new RegExp(except),
+}));
+
 /**
  * Each use of an unused word in a file, as `line: "word" (instead: ...)`. In a text that is not code, identifiers are
  * not checked.
@@ -24,13 +34,11 @@ const WORDS = JSON.parse(readFileSync(LIST, "utf8")) as readonly UnusedWord[];
 export function findUnusedWords(text: string, isCode: boolean): readonly string[] {
   const found: string[] = [];
   for (const [at, line] of text.split("\n").entries()) {
+    if (!ANY.test(line)) continue;
     const identifiers = isCode ? identifiersOf(line) : [];
-    for (const { word, instead, in: place, except } of WORDS) {
-      const named = identifiers.some(
-        ({ name, words }) => words.includes(word) && (except === undefined || !new RegExp(except).test(name)),
-      );
-      const said = place === undefined && new RegExp(`\\b${word}\\b`, "i").test(line);
-      if (named || said) found.push(`${at + 1}: "${word}" (instead: ${instead})`);
+    for (const { word, instead, said, allowed } of RULES) {
+      const named = identifiers.some(({ name, words }) => words.includes(word) && allowed?.test(name) !== true);
+      if (named || said?.test(line) === true) found.push(`${at + 1}: "${word}" (instead: ${instead})`);
     }
   }
   return found;

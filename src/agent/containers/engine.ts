@@ -5,9 +5,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Logger } from "../../domain/logger.ts";
+import { findOnPath } from "../../program-path.ts";
 import { engineEnvironment } from "../process/engine-environment.ts";
 import { MARK } from "../process/kill-script.ts";
-import { pathOf } from "../process/program-path.ts";
 
 const ENGINE_KINDS = ["podman", "docker"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -137,7 +137,7 @@ export async function findEngine(
   log: Logger,
 ): Promise<ContainerEngine | undefined> {
   for (const kind of wanted === "auto" ? ENGINE_KINDS : [wanted]) {
-    if (pathOf(kind) === undefined) {
+    if (findOnPath(kind) === undefined) {
       if (wanted !== "auto") log.warn({ engine: kind }, "the container engine is not on the PATH of this agent");
       continue;
     }

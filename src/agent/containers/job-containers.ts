@@ -18,7 +18,8 @@ import type { Trash } from "../trash.ts";
 import { ContainedProcess, type ContainedLaunch } from "./contained-process.ts";
 import type { ContainerEngine } from "./engine.ts";
 import { pinImage } from "../connection/pin-image.ts";
-import { type FoundImage, obtainImage } from "./pull.ts";
+import type { HeldImage, ImageCache } from "./image-cache.ts";
+import { obtainImage } from "./pull.ts";
 import { RunningContainer } from "./running-container.ts";
 import { RunningService } from "./service.ts";
 
@@ -28,6 +29,7 @@ export interface JobContainersOptions {
   readonly agentKey: string;
   /** The images that jobs may use; empty for all. */
   readonly allowed: readonly string[];
+  readonly images: ImageCache;
   readonly scratchDir: string;
   readonly leases: Pick<Leases, "take" | "holdsContainers">;
   readonly trash: Trash;
@@ -104,6 +106,7 @@ export class JobContainers {
 
   async close(): Promise<void> {
     await Promise.all([...this.#jobs.keys()].map((jobId) => this.end(jobId)));
+    await this.#options.images.trim();
   }
 }
 
@@ -122,6 +125,8 @@ class ContainedJob {
   #hasServices = false;
   #shared: RunningContainer | undefined;
   readonly #own = new Set<RunningContainer>();
+  /** What its containers and services were started from. */
+  readonly #images: HeldImage[] = [];
 
   constructor(jobId: string, leaseMs: number, options: JobContainersOptions) {
     const lease = options.leases.take(leaseMs);
@@ -168,6 +173,7 @@ class ContainedJob {
   async end(): Promise<void> {
     this.#listen(undefined);
     await this.#removeAll();
+    for (const image of this.#images.splice(0)) image.release();
     this.#lease.release();
     try {
       rmSync(this.#folder, { recursive: true, force: true });
@@ -204,7 +210,6 @@ class ContainedJob {
     const { engine } = this.#options;
     await this.#makeNetwork();
     const start = async (service: Service): Promise<RunningService> => {
-      const image = await this.#imageOf(service, request);
       const place = {
         engine,
         ...this.#identity(service.name),
@@ -212,7 +217,7 @@ class ContainedJob {
         say: (line: string) => this.#tell(line),
         isSecret,
       };
-      return RunningService.start(service, image, place, signal);
+      return this.#withImage(service, request, (image) => RunningService.start(service, image, place, signal));
     };
     const started = await Promise.allSettled(services.map(start));
     this.#services = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -225,7 +230,6 @@ class ContainedJob {
     const { dispatch, workspace, signal } = request;
     const { ofStep } = wanted;
     if (!ofStep && this.#shared?.isRunning === true) return this.#shared;
-    const image = await this.#imageOf(wanted, request);
     const { engine, user } = this.#options;
     const place = {
       engine,
@@ -235,7 +239,9 @@ class ContainedJob {
       owner: user ?? { uid: process.geteuid!(), gid: process.getegid!() },
       say: (line: string) => this.#tell(line),
     };
-    const running = await RunningContainer.start(image.id, wanted, place, signal);
+    const running = await this.#withImage(wanted, request, ({ id }) =>
+      RunningContainer.start(id, wanted, place, signal),
+    );
     if (ofStep) this.#own.add(running);
     else this.#shared = running;
     return running;
@@ -255,16 +261,35 @@ class ContainedJob {
     this.#network = name;
   }
 
-  #imageOf(use: Container | Service, { dispatch, say, signal }: PlaceRequest): Promise<FoundImage> {
+  /** Another program of this machine may remove an image just before its use. Then the image is obtained once more. */
+  async #withImage<T>(
+    use: Container | Service,
+    request: PlaceRequest,
+    start: (image: HeldImage) => Promise<T>,
+  ): Promise<T> {
+    const image = await this.#imageOf(use, request);
+    try {
+      return await start(image);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (await this.#options.images.has(image.id)) throw error;
+      return start(await this.#imageOf(use, request));
+    }
+  }
+
+  async #imageOf(use: Container | Service, { dispatch, say, signal }: PlaceRequest): Promise<HeldImage> {
     const { image, credential, pull, digest } = use;
-    const { engine, allowed, scratchDir, agentKey, gateway } = this.#options;
+    const { engine, allowed, images: cache, scratchDir, agentKey, gateway } = this.#options;
     const once = (line: string) => {
       if (!this.#said.has(line)) say(line);
       this.#said.add(line);
     };
     const request = { image, credential, digest, pull: PULL[pull] ?? "missing" } as const;
     const pin = (found: string) => pinImage(gateway, dispatch, { image, digest: found }, signal);
-    return obtainImage(request, { engine, allowed, scratchDir, agentKey, pin, say: once, signal, ...this.#client });
+    const options = { engine, allowed, cache, scratchDir, agentKey, pin, say: once, signal, ...this.#client };
+    const held = await obtainImage(request, options);
+    this.#images.push(held);
+    return held;
   }
 
   get #client() {

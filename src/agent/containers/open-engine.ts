@@ -1,8 +1,11 @@
 /** Opens the container engine at the start of an agent, and removes what an earlier agent has left in it. */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { systemClock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
 import type { AgentOptions } from "../options.ts";
 import { type ContainerEngine, findEngine } from "./engine.ts";
+import { ImageCache } from "./image-cache.ts";
 import { agentLabel } from "./job-containers.ts";
 import { clearCredentials } from "./pull.ts";
 
@@ -10,7 +13,11 @@ export interface OpenEngine {
   readonly engine: ContainerEngine;
   readonly agentKey: string;
   readonly allowed: readonly string[];
+  readonly images: ImageCache;
 }
+
+/** Default of the option `containers.cacheBytes`. */
+const CACHE_BYTES = 20e9;
 
 /** Distinguishes an agent from the others of the machine: no two of them use the same data directory. */
 export function agentKeyOf(dataDir: string): string {
@@ -29,5 +36,15 @@ export async function openEngine(
   const engine = await findEngine(wanted.engine, agentLabel(agentKey), log);
   if (engine === undefined) return undefined;
   log.info({ engine: engine.kind }, "jobs with containers run here");
-  return { engine, agentKey, allowed: wanted.images };
+  const images = new ImageCache({
+    engine,
+    // The ids of one engine mean nothing to another.
+    file: join(dataDir, `images-${engine.kind}.json`),
+    limitBytes: wanted.cacheBytes ?? CACHE_BYTES,
+    clock: systemClock,
+    log,
+  });
+  // The bound may be lower than that of the earlier agent.
+  void images.trim();
+  return { engine, agentKey, allowed: wanted.images, images };
 }

@@ -6,6 +6,8 @@ import type { PullPolicy } from "../../domain/containers/containers.ts";
 import { movingTag, parseImage, registryOf, withDigest } from "../../domain/containers/image-references.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ClientOptions, ContainerEngine } from "./engine.ts";
+import type { HeldImage, ImageCache } from "./image-cache.ts";
+import type { InspectedImage } from "./inspect-image.ts";
 
 /** A folder in memory, so that credentials reach no disk. Where there is none, they are in the agent's own folder. */
 const MEMORY_FOLDER = "/dev/shm";
@@ -25,6 +27,7 @@ export interface ImageRequest {
 
 export interface PullOptions extends ClientOptions {
   readonly engine: ContainerEngine;
+  readonly cache: ImageCache;
   /** The images that this agent may use; `*` stands for any text. Empty for all. */
   readonly allowed: readonly string[];
   readonly scratchDir: string;
@@ -36,69 +39,80 @@ export interface PullOptions extends ClientOptions {
   readonly signal: AbortSignal;
 }
 
-export interface FoundImage {
-  readonly id: string;
-  readonly entrypoint: readonly string[];
-  readonly command: readonly string[];
-}
-
-interface InspectedImage extends FoundImage {
-  /** `REPOSITORY@sha256:...` for each repository from which the engine has it. */
-  readonly references: readonly string[];
-  /** That of the manifest for this machine; empty where the engine does not tell it. */
-  readonly ownDigest: string;
-}
-
 /**
- * The image, which is pulled if need be. All steps of a run get the same one: the first digest that an agent finds for a
- * reference is pinned, and from then on it is got by this digest. Rejects with `forbidden`, `not_found`, as `pin` does, or
- * with the reason of `signal`.
+ * The image, which is pulled if need be, and held until it is released. All steps of a run get the same one: the first digest
+ * that an agent finds for a reference is pinned, and from then on it is got by this digest. Rejects with `forbidden`,
+ * `not_found`, as `pin` does, or with the reason of `signal`.
  */
-export async function obtainImage(request: ImageRequest, options: PullOptions): Promise<FoundImage> {
+export async function obtainImage(request: ImageRequest, options: PullOptions): Promise<HeldImage> {
   refuseForbidden(request.image, options);
   if (request.digest !== "") return obtainPinned(request, request.digest, options);
-  const { image, pull } = request;
-  const { engine, pin, say, signal } = options;
-  const fullName = engine.pulledName(image);
-  const present = pull === "always" ? undefined : await inspect(engine, [image]);
-  if (present === undefined) {
-    if (pull === "never")
-      throw new MillraceError("not_found", `this agent does not have the image ${image}, and \`pull\` is never`);
-    await pullImage(request, fullName, options);
+  const found = await findOrPull(request, options);
+  try {
+    const pinned = await pinFound(request, found, options);
+    if (pinned === undefined) return found;
+    found.release();
+    return await obtainPinned(request, pinned, options);
+  } catch (error) {
+    found.release();
+    throw error;
   }
-  const found = present ?? (await inspect(engine, [image, fullName]));
+}
+
+/** The image that the tag names now. */
+async function findOrPull(request: ImageRequest, options: PullOptions): Promise<HeldImage> {
+  const { image, pull } = request;
+  const { engine, cache, signal } = options;
+  const present = pull === "always" ? undefined : await cache.hold([image]);
+  if (present !== undefined) return present;
+  if (pull === "never")
+    throw new MillraceError("not_found", `this agent does not have the image ${image}, and \`pull\` is never`);
+  const fullName = engine.pulledName(image);
+  const found = await cache.pull(fullName, [image, fullName], () => pullImage(request, fullName, options));
+  if (found !== undefined && !signal.aborted) return found;
+  found?.release();
   signal.throwIfAborted();
-  if (found === undefined) throw new MillraceError("not_found", `the image ${image} is not there after its pull`);
+  throw new MillraceError("not_found", `the image ${image} is not there after its pull`);
+}
+
+/** Tells the digest of the image; answers the one that the run uses if that is another one. */
+async function pinFound(
+  { image }: ImageRequest,
+  found: InspectedImage,
+  { engine, pin, say }: PullOptions,
+): Promise<string | undefined> {
   const reference = parseImage(image);
-  if (reference?.digest !== undefined) return found;
-  const digest = digestIn(found, [image, fullName]);
+  if (reference?.digest !== undefined) return undefined;
+  const digest = digestIn(found, [image, engine.pulledName(image)]);
   if (digest === undefined) {
     say(`the image ${image} is ${found.id}; no registry has it, so another agent may have another one by this name`);
-    return found;
+    return undefined;
   }
   const isMoving = reference !== undefined && movingTag(reference) !== undefined;
   const advice = isMoving ? "; its tag moves: name the image by this digest to get the same one in later runs" : "";
   say(`the image ${image} is ${withDigest(image, digest)}${advice}`);
   const pinned = await pin(digest);
-  return pinned === digest ? found : obtainPinned(request, pinned, options);
+  return pinned === digest ? undefined : pinned;
 }
 
 /** The image of the digest that the run uses. */
-async function obtainPinned(request: ImageRequest, digest: string, options: PullOptions): Promise<FoundImage> {
+async function obtainPinned(request: ImageRequest, digest: string, options: PullOptions): Promise<HeldImage> {
   const { image, pull } = request;
-  const { engine, say, signal } = options;
+  const { engine, cache, say, signal } = options;
   const wanted = withDigest(image, digest)!;
   const fullName = engine.pulledName(wanted);
-  const present = await inspect(engine, [wanted, fullName]);
+  const names = [wanted, fullName];
+  const present = await cache.hold(names);
   say(`the image ${image} is ${wanted} in this run`);
   if (present !== undefined) return present;
   const why = `another step of this run has found ${digest} for the image ${image}, and this agent does not have it`;
   if (pull === "never") throw new MillraceError("not_found", `${why}: \`pull\` is never`);
-  await pullImage({ ...request, image: wanted }, fullName, options);
-  const found = await inspect(engine, [wanted, fullName]);
+  const byDigest = { ...request, image: wanted };
+  const found = await cache.pull(fullName, names, () => pullImage(byDigest, fullName, options));
+  if (found !== undefined && !signal.aborted) return found;
+  found?.release();
   signal.throwIfAborted();
-  if (found === undefined) throw new MillraceError("not_found", `${why}, also after its pull`);
-  return found;
+  throw new MillraceError("not_found", `${why}, also after its pull`);
 }
 
 function refuseForbidden(image: string, { engine, allowed }: PullOptions): void {
@@ -119,33 +133,6 @@ function digestIn({ references, ownDigest }: InspectedImage, names: readonly str
     return digest !== undefined && repositories.includes(name) ? [digest] : [];
   });
   return digests.find((digest) => digest !== ownDigest) ?? digests[0];
-}
-
-/** The first of these images that the engine has. */
-async function inspect(engine: ContainerEngine, names: readonly string[]): Promise<InspectedImage | undefined> {
-  for (const name of new Set(names)) {
-    const { code, stdout } = await engine.ask(["image", "inspect", name]);
-    if (code === 0) return readInspected(stdout);
-  }
-  return undefined;
-}
-
-function readInspected(text: string): InspectedImage {
-  const [{ Id = "", Digest = "", RepoDigests = [], Config = {} } = {}] = JSON.parse(text) as [
-    {
-      Id?: string;
-      Digest?: string;
-      RepoDigests?: string[] | null;
-      Config?: { Entrypoint?: string[] | null; Cmd?: string[] | null };
-    }?,
-  ];
-  return {
-    id: Id.includes(":") ? Id : `sha256:${Id}`,
-    entrypoint: Config.Entrypoint ?? [],
-    command: Config.Cmd ?? [],
-    references: RepoDigests ?? [],
-    ownDigest: Digest,
-  };
 }
 
 async function pullImage({ image, credential }: ImageRequest, fullName: string, options: PullOptions): Promise<void> {

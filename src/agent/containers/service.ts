@@ -8,7 +8,7 @@ import { MARK } from "../process/kill-script.ts";
 import { quote, variablesFor } from "../process/launch-script.ts";
 import { signalGroup } from "../process/process-group.ts";
 import type { ClientOptions, ContainerEngine } from "./engine.ts";
-import type { FoundImage } from "./pull.ts";
+import type { InspectedImage } from "./inspect-image.ts";
 
 /** A service that has not begun to run after this time counts as broken. */
 const START_MS = 120_000;
@@ -41,7 +41,7 @@ export class RunningService {
   /** Resolves when the service is healthy. Rejects with `conflict` when it does not become so. */
   static async start(
     service: Service,
-    image: FoundImage,
+    image: InspectedImage,
     place: ServicePlace,
     signal: AbortSignal,
   ): Promise<RunningService> {
@@ -103,7 +103,7 @@ export class RunningService {
 
 function serviceArguments(
   { name: host, env, ports }: Service,
-  { id, entrypoint, command }: FoundImage,
+  { id, entrypoint, command }: InspectedImage,
   { name, labels, network }: ServicePlace,
   isHidden: boolean,
 ): readonly string[] {
@@ -134,7 +134,7 @@ function serviceArguments(
 }
 
 /** The text by which a shell becomes the program of the service, with variables that the engine does not see. */
-function becomeService({ env }: Service, { entrypoint, command }: FoundImage): string {
+function becomeService({ env }: Service, { entrypoint, command }: InspectedImage): string {
   const { exported, given } = variablesFor(Object.fromEntries(env.map((each) => [each.name, each.value])));
   const program = [...(given.length > 0 ? ["env", ...given] : []), ...[...entrypoint, ...command].map(quote)];
   const begin = exported.length > 0 ? `export ${exported.join(" ")}; ` : "";

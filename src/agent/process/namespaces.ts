@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../domain/errors.ts";
-import { pathOf } from "./program-path.ts";
+import { findOnPath } from "../../program-path.ts";
 import type { Command } from "./step-limits.ts";
 import type { Owner } from "./step-user.ts";
 
@@ -31,7 +31,7 @@ const PROBE_EXIT = 7;
 
 /** The command in its namespaces. Its exit code is that of the program; 128 and the number of the signal that ended it. */
 export function inNamespaces(command: Command, { hidden, folders, hasNetwork }: NamespacePlace): Command {
-  const [env, bwrap] = [pathOf("env") ?? "env", pathOf("bwrap") ?? "bwrap"];
+  const [env, bwrap] = [findOnPath("env") ?? "env", findOnPath("bwrap") ?? "bwrap"];
   const emptied = [...SHARED, ...hidden].filter((folder) => folder !== "/" && existsSync(folder));
   return [
     // SIGTERM goes to the whole process group. Bubblewrap would end by it, and kill the step with itself.

@@ -8,8 +8,8 @@ import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { findOnPath } from "../../program-path.ts";
 import { type Controller, type ControllerGroup, controllerGroups, endCgroup, oomKillsIn } from "./cgroups.ts";
-import { pathOf } from "./program-path.ts";
 import type { Owner } from "./step-user.ts";
 
 /** Null for no bound. */
@@ -79,7 +79,7 @@ export async function openStepLimits(
   const groups = controllerGroups(wanted, name, cgroupFolder);
   if (groups !== undefined) {
     for (const { folder } of groups) if (folder !== cgroupFolder) await endCgroup(folder);
-    const perl = pathOf("perl");
+    const perl = findOnPath("perl");
     for (const enter of [...(perl === undefined ? [] : [[perl, ...ENTER_BY_PERL] as const]), ENTER_BY_SHELL]) {
       const bounded = new GroupLimits(limits, groups, enter, user);
       if (await works(bounded, user)) return told(bounded, log);
@@ -91,7 +91,7 @@ export async function openStepLimits(
       "this agent cannot bound the processors of steps: it may not make control groups with the controller `cpu`. Delegate them to it, or leave `step-cpus` out",
     );
   }
-  const bounded = new ProcessLimits(limits, pathOf("prlimit") ?? "prlimit");
+  const bounded = new ProcessLimits(limits, findOnPath("prlimit") ?? "prlimit");
   if (!(await works(bounded, user))) {
     throw new MillraceError(
       "malformed_request",

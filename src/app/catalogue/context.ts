@@ -20,4 +20,5 @@ export type CatalogueContext = Pick<
     | "snapshotBytes"
     | "idempotency"
     | "identity"
+    | "runImages"
   >;

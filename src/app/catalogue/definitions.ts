@@ -19,6 +19,7 @@ import { specInGit } from "../git/spec-view.ts";
 import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { viewOfIncludes } from "./includes-view.ts";
+import { checkForPipeline } from "./earlier-images.ts";
 import { definitionOfRevision, rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkNaming, checkWithPlugins } from "./plugin-lookup.ts";
 import { saveHead } from "./timetable.ts";
@@ -99,7 +100,7 @@ export async function validateSpec(
   const { text } = await draftOn(context, asking, pipeline, input);
   const { format } = input;
   const includes = await includesOnBranch(context, pipeline, { text, format });
-  const checked = await checkWithPlugins(context, asking, pipeline.projectId, { text, format, includes });
+  const checked = await checkForPipeline(context, asking, pipeline, { text, format, includes });
   const { size, diagnostics } = checked;
   return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }

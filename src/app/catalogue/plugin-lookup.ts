@@ -10,7 +10,7 @@ import {
   WORK_AT_ONCE,
 } from "../../definition-work/definition-work.ts";
 import type { DefinitionText, KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
-import type { RunPlan } from "../../domain/plan.ts";
+import type { Pairs, RunPlan } from "../../domain/plan.ts";
 import type { ProjectId, RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
 import { splitReference } from "../../domain/plugins.ts";
@@ -59,18 +59,23 @@ export async function checkWithPlugins(
   return isWhole ? checked : checkNaming(context, asking, projectId, { ...definition, ...checked });
 }
 
+/** A text, and what it names. */
+type NamingDefinition = DefinitionText &
+  Pick<KnownDefinition, "plugins" | "providers"> & { readonly digests?: Pairs<string> };
+
 /** {@link checkWithPlugins} of a text of which it is known what it names, in one check. */
 export async function checkNaming(
   context: CheckContext,
   { work, caller }: Asking,
   projectId: ProjectId,
-  { text, format, includes, ...names }: DefinitionText & Pick<KnownDefinition, "plugins" | "providers">,
+  { text, format, includes, digests, ...names }: NamingDefinition,
 ): Promise<CheckedDefinition> {
   const { snapshotBytes } = context.stores;
   const plugins = await lookUpPlugins(context, projectId, names.plugins);
   const found = names.providers.length > 0 ? await context.stores.hooks.list(projectId) : undefined;
   const hooks = found?.map(({ kind, secret }) => ({ kind, secret }));
-  return work.check(caller, { text, format, includes, plugins, ...(hooks && { hooks }), snapshotBytes });
+  const known = { plugins, ...(hooks && { hooks }), ...(digests && { digests }) };
+  return work.check(caller, { text, format, includes, ...known, snapshotBytes });
 }
 
 /** The plugins for a new run of the definition in the project. */

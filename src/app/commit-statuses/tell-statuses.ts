@@ -33,6 +33,7 @@ const TELLING: readonly Lifecycle[] = [
   "completed",
   "failed",
   "cancelled",
+  "skipped",
 ];
 
 const STATES: Readonly<Record<string, StatusState>> = {
@@ -122,7 +123,7 @@ function saidOfJob({ name, status, why, reason }: JobView): Said {
   const words = why === "" ? inWords(reason) : why;
   const texts: Readonly<Record<string, string>> = {
     running: "Is running.",
-    success: "Succeeded.",
+    success: reason === "condition" ? "Was skipped: its condition is not true." : "Succeeded.",
     cancelled: "Did not run to its end.",
   };
   const failed = words === "" ? "Failed." : `Failed: ${words}.`;

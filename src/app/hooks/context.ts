@@ -3,7 +3,7 @@ import type { AppContext, WithStores } from "../context.ts";
 import type { TriggeringContext } from "../triggering/context.ts";
 
 /** What hooks are kept, changed and called with. */
-export type HookContext = Pick<AppContext, "clock" | "log" | "secrets" | "feed"> &
+export type HookContext = Pick<AppContext, "clock" | "log" | "secrets" | "feed" | "newId"> &
   WithStores<"hooks" | "blobs" | "secrets" | "pipelines" | "rights" | "documents" | "idempotency">;
 
 /** What deliveries are processed with. */

@@ -4,7 +4,7 @@
  * killed. Two workers that both believe to own a shard make the same runs.
  */
 import { shardOf } from "../../../queues/shard-map.ts";
-import { untilNext } from "../../domain/clock.ts";
+import { type Cancel, systemTimers, type Timers, untilNext } from "../../domain/clock.ts";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
 import type { HookId } from "../../domain/ids.ts";
 import { HOOKS_CHANNEL, type Unsubscribe } from "../../feed/feed.ts";
@@ -33,7 +33,8 @@ const POSTPONED_MS = 86_400_000;
 export class HookRunner {
   readonly #context: HookRunContext;
   readonly #owned: () => readonly number[];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timers: Timers;
+  #cancel: Cancel | undefined;
   #working: Promise<void> = Promise.resolve();
   #subscription: Promise<Unsubscribe | undefined> = Promise.resolve(undefined);
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -41,9 +42,10 @@ export class HookRunner {
   /** True when a delivery was announced since the current look at the store began. */
   #isAnnounced = false;
 
-  constructor(context: HookRunContext, owned: () => readonly number[]) {
+  constructor(context: HookRunContext, owned: () => readonly number[], timers: Timers = systemTimers) {
     this.#context = context;
     this.#owned = owned;
+    this.#timers = timers;
   }
 
   start(): void {
@@ -56,7 +58,7 @@ export class HookRunner {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await (await this.#subscription)?.().catch(() => undefined);
     await this.#working;
   }
@@ -88,11 +90,11 @@ export class HookRunner {
   }
 
   #schedule(ms: number): void {
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => {
+    this.#cancel = this.#timers.after(ms, () => {
       this.#working = this.#working.then(() => this.#passOnce());
-    }, ms);
+    });
   }
 
   async #passOnce(): Promise<void> {
@@ -125,7 +127,7 @@ export class HookRunner {
 
   /** True once it was stopped; a pass that a test calls does not end so. */
   #isEnding(): boolean {
-    return this.#isStopped && this.#timer !== undefined;
+    return this.#isStopped && this.#cancel !== undefined;
   }
 
   async #process(hook: Parameters<typeof processDelivery>[1], delivery: ReceivedDelivery): Promise<void> {

@@ -164,7 +164,7 @@ async function verdictOf(
     return { ...without, outcome: "duplicate", text: `delivery ${other} has told the same change` };
   }
   const ofCommit = commitSha !== undefined && { commitSha };
-  return { ...verdict, outcome: "matched", text, runId: newId("run"), revisionId, ...ofCommit };
+  return { ...verdict, outcome: "matched", text, runId: (context.newId ?? newId)("run"), revisionId, ...ofCommit };
 }
 
 /** Another delivery that has told the trigger of the same change a short time ago, under an id of its own. */

@@ -52,10 +52,11 @@ export async function receiveDelivery(
   hook: Hook,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Buffer },
 ): Promise<ReceivedView> {
+  const { newId: idOf = newId } = context;
   const now = context.clock.now();
   const problem = proofProblem(hook, await secretOf(context, hook), headers, body, now);
   if (problem !== undefined) throw new MillraceError("unauthenticated", problem);
-  const senderId = senderIdOf(hook, headers) ?? (hook.kind === "generic" ? newId("hdl") : undefined);
+  const senderId = senderIdOf(hook, headers) ?? (hook.kind === "generic" ? idOf("hdl") : undefined);
   if (senderId === undefined) {
     const header = idHeaderOf(hook);
     const text = `the header ${header} must name the delivery, with at most 200 characters: is the sender of the kind ${hook.kind}?`;
@@ -63,7 +64,7 @@ export async function receiveDelivery(
   }
   const text = body.length <= INLINE_BYTES ? inlineText(body) : undefined;
   const given: ReceivedDelivery = {
-    deliveryId: newId("hdl"),
+    deliveryId: idOf("hdl"),
     hookId: hook.hookId,
     projectId: hook.projectId,
     senderId,

@@ -52,6 +52,7 @@ const PLAIN_REASONS = [
   "job",
   "step",
   "start",
+  "token",
 ] as const;
 
 /** The agents that are online and may take jobs of the project, as a waiting job sees them. Of many, the first five are named. */

@@ -206,7 +206,7 @@ function jobDetail(
     tests,
     steps: steps.map((step, at) => ({
       ...stepView(step, starts.of(step, job, steps[at - 1]), plan, now),
-      waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
+      waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor, source.agents),
     })),
   };
 }
@@ -249,9 +249,9 @@ function choose<J extends JobInBrief>(listed: readonly J[], jobs: readonly J[], 
   return [...inOrder, ...jobs.filter((job) => chosen.jobIds.has(job.jobId) && !known.has(job))].sort(byPlan);
 }
 
-/** True when a job of the run is queued: the agents tell why. */
+/** True when a job of the run is queued, or a step that an agent was granted: the agents tell why. */
 export function waitsForAgent({ actors }: Aggregate): boolean {
-  return actors.some(({ kind, index }) => kind === "job" && index.status === "queued");
+  return actors.some(({ kind, index }) => (kind === "job" || kind === "step") && index.status === "queued");
 }
 
 /** An attempt with the id of the next attempt, or null for the newest one. */

@@ -90,7 +90,7 @@ export async function viewStepRuns(
       reusedFrom: step.reusedFrom,
       agentId: step.grant?.agentId ?? null,
       reason: step.reason,
-      waitingFor: stepWaitingFor(step, job, plan, jobWaitingFor(job, plan, agents, waitFacts)),
+      waitingFor: stepWaitingFor(step, job, plan, jobWaitingFor(job, plan, agents, waitFacts), agents),
       exitCode: step.exitCode,
       lastLine: step.lastLine,
       queuedAt: step.queuedAt,

@@ -105,14 +105,18 @@ function stageApprovalFor(
   return stageOpen || approval?.state !== "pending" ? null : approvalWait(approval, plan);
 }
 
-/** `jobWait`: what the step's job waits for. Null for a step that runs or has ended. */
+/** `jobWait`: what the step's job waits for. `online`: the agents, as far as they are known. Null for a step that runs or has ended. */
 export function stepWaitingFor(
-  step: Pick<StepState, "state" | "index" | "grant">,
+  step: Pick<StepState, "stepRunId" | "state" | "index" | "grant">,
   job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
   plan: Pick<RunPlan, "jobs">,
   jobWait: WaitingFor | null,
+  { online }: Pick<Agents, "online">,
 ): WaitingFor | null {
   if (step.state === "queued") {
+    const holder = online?.find(({ agentId }) => agentId === step.grant?.agentId);
+    const held = holder?.waits?.find(({ stepRunId }) => stepRunId === step.stepRunId);
+    if (held !== undefined) return { reason: "token", text: held.text };
     return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
   }
   if (step.state !== "pending") return null;

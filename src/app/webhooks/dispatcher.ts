@@ -3,7 +3,7 @@
  * deliveries). Everything is found in the store, so a worker that takes a shard over goes on where the other one was killed. Two
  * workers that both believe to own a shard may send a delivery twice; its id is the same.
  */
-import { untilNext } from "../../domain/clock.ts";
+import { type Cancel, systemTimers, type Timers, untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { DELIVERY_MS, retryDelayMs } from "./webhook-rules.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
@@ -39,6 +39,7 @@ export class Dispatcher {
   readonly #context: TellingContext;
   readonly #owned: () => readonly number[];
   readonly #outgoing: Outgoing;
+  readonly #timers: Timers;
   /** The deliveries that are being sent, and the runs of ordered lanes whose turn it is. */
   readonly #busy = new Set<string>();
   readonly #sending = new Map<string, Set<Promise<void>>>();
@@ -49,15 +50,21 @@ export class Dispatcher {
   #isIdle = false;
   /** True when there is more to do than the current look at the store has found. */
   #hasMore = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: Cancel | undefined;
   #working: Promise<void> = Promise.resolve();
   #isStopped = true;
   readonly #over = new AbortController();
 
-  constructor(context: TellingContext, owned: () => readonly number[], outgoing: Outgoing) {
+  constructor(
+    context: TellingContext,
+    owned: () => readonly number[],
+    outgoing: Outgoing,
+    timers: Timers = systemTimers,
+  ) {
     this.#context = context;
     this.#owned = owned;
     this.#outgoing = outgoing;
+    this.#timers = timers;
   }
 
   start(): void {
@@ -68,11 +75,11 @@ export class Dispatcher {
   /** Waits a moment for the requests that are on their way. Those that have no answer then are sent again later. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#working;
-    const timer = setTimeout(() => this.#over.abort(), STOP_MS);
+    const cancel = this.#timers.after(STOP_MS, () => this.#over.abort());
     await this.settled();
-    clearTimeout(timer);
+    cancel();
     this.#outgoing.mail?.close();
   }
 
@@ -102,11 +109,11 @@ export class Dispatcher {
   }
 
   #schedule(ms: number): void {
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => {
+    this.#cancel = this.#timers.after(ms, () => {
       this.#working = this.#working.then(() => this.#passOnce());
-    }, ms);
+    });
   }
 
   async #passOnce(): Promise<void> {

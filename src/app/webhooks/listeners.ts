@@ -15,6 +15,11 @@ export interface Listeners {
   readonly notified: ReadonlyMap<ProjectId, NotifiedMark>;
 }
 
+/**
+ * A project is marked before its first run with notifications is stored, by a node whose clock may differ from that of the node
+ * that ends the run: by up to a minute each, else they take no part.
+ */
+const MARK_SLACK_MS = 120_000;
 const PROJECT = "project/";
 const TENANT = "tenant/";
 
@@ -38,7 +43,7 @@ export function hasListeners({ webhooks, notified }: Listeners): boolean {
 export function firstSince({ webhooks, notified }: Listeners): number {
   return Math.min(
     ...webhooks.map(({ webhook: { since } }) => since),
-    ...[...notified.values()].map(({ since }) => since),
+    ...[...notified.values()].map(({ since }) => since - MARK_SLACK_MS),
   );
 }
 

@@ -43,6 +43,7 @@ export interface AgentOptions {
   readonly stepIsolation?: string;
   readonly containerEngine?: string;
   readonly containerImages?: string;
+  readonly imageCache?: string;
   readonly isolation?: string;
   readonly isolationNetwork?: string;
   readonly stepMemory?: string;
@@ -81,6 +82,7 @@ const VARIABLES = {
   stepIsolation: "MILLRACE_AGENT_STEP_ISOLATION",
   containerEngine: "MILLRACE_AGENT_CONTAINER_ENGINE",
   containerImages: "MILLRACE_AGENT_CONTAINER_IMAGES",
+  imageCache: "MILLRACE_AGENT_IMAGE_CACHE",
   isolation: "MILLRACE_AGENT_ISOLATION",
   isolationNetwork: "MILLRACE_AGENT_ISOLATION_NETWORK",
   stepMemory: "MILLRACE_AGENT_STEP_MEMORY",
@@ -165,8 +167,8 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   return end === "finished" ? EXIT.ok : EXIT.failure;
 }
 
-function containersOf({ containerEngine: engine, containerImages: images }: AgentConfig) {
-  return engine === "off" ? {} : { containers: { engine, images } };
+function containersOf({ containerEngine: engine, containerImages: images, imageCache: cacheBytes }: AgentConfig) {
+  return engine === "off" ? {} : { containers: { engine, images, cacheBytes } };
 }
 
 function isolationOf({ isolation: kind, isolationNetwork: hasNetwork }: AgentConfig) {

@@ -198,6 +198,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       "what runs the containers of jobs: auto, podman, docker or off; default auto (MILLRACE_AGENT_CONTAINER_ENGINE)",
     )
     .option("--container-images <list>", "the images that jobs may use; default: all (MILLRACE_AGENT_CONTAINER_IMAGES)")
+    .option("--image-cache <size>", "disk space for pulled images; default 20GB (MILLRACE_AGENT_IMAGE_CACHE)")
     .option(
       "--isolation <kind>",
       "what steps without a container run in: none, container (they do not run here) or namespaces; default none (MILLRACE_AGENT_ISOLATION)",

@@ -23,8 +23,8 @@ import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
 import { checkTriggers } from "./trigger-checks.ts";
 import { meantKey } from "./unknown-keys.ts";
 
-/** Reports what is wrong with a definition as a whole; `reportIssues` reports what is wrong with its shape. */
-export function checkDefinition(source: Source): void {
+/** Reports what is wrong with a definition as a whole, whose images had these digests; `checkShape` reports what is wrong with its shape. */
+export function checkDefinition(source: Source, digests: Reach["digests"]): void {
   const root = asMap(source.value);
   if (root === undefined) {
     source.report("not-a-map", [], "a definition must be a map with `stages` or `jobs`");
@@ -34,13 +34,13 @@ export function checkDefinition(source: Source): void {
   checkOneShape(source, root);
   refuseExpressions(source, root["variables"], ["variables"], "`variables`");
   const stages = hasStages ? mapsOf(root["stages"], ["stages"]) : [{ value: root, path: [] }];
-  const reach = reachOf(root, stages);
+  const reach = reachOf(root, stages, digests);
   checkPipelineBlocks(source, root, jobsByName(stages), reach);
   checkStages(source, root, stages, hasStages, reach);
 }
 
 /** What the expressions of the pipeline itself can read; those of stages, jobs and steps can read more. */
-function reachOf(root: Raw, stages: readonly Located[]): Reach {
+function reachOf(root: Raw, stages: readonly Located[], digests: Reach["digests"]): Reach {
   return {
     types: pipelineTypes(root),
     variables: declaredVariables(root),
@@ -49,6 +49,7 @@ function reachOf(root: Raw, stages: readonly Located[]): Reach {
     allJobs: new Set(jobsByName(stages).keys()),
     steps: new Map(),
     allSteps: new Set(),
+    digests,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Checks of containers and services beyond their shape: references of images, ports, and expressions. */
 import { MEMORY_PATTERN, parseMemory } from "../../domain/containers/containers.ts";
-import { movingTag, parseImage } from "../../domain/containers/image-references.ts";
+import { movingTag, parseImage, withDigest } from "../../domain/containers/image-references.ts";
 import { OPEN } from "../../expressions/template.ts";
 import { checkEnvNames } from "./name-checks.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
@@ -74,8 +74,17 @@ function checkImage(source: Source, image: unknown, path: Path, reach: Reach): v
   const tag = movingTag(reference);
   if (tag === undefined) return;
   const message = `the tag \`${tag}\` of this image names another image with each release`;
-  source.report("moving-image", path, message, {
-    severity: "warning",
-    hint: "name a version, or the digest that the log of a run tells: `name@sha256:...`",
-  });
+  const digest = reach.digests.get(image);
+  source.report(
+    "moving-image",
+    path,
+    digest === undefined ? message : `${message}; in the last run that used it, it was ${digest}`,
+    {
+      severity: "warning",
+      hint:
+        digest === undefined
+          ? "name a version, or the digest that the log of a run tells: `name@sha256:...`"
+          : `name a version, or the image of that run: \`${withDigest(image, digest)}\``,
+    },
+  );
 }

@@ -26,6 +26,8 @@ export interface Reach {
   /** The earlier steps of the job, by id: they have ended when the expression is evaluated. */
   readonly steps: ReadonlyMap<string, Raw>;
   readonly allSteps: ReadonlySet<string>;
+  /** The digests that images had in earlier runs, by their references; empty where none is known. */
+  readonly digests: ReadonlyMap<string, string>;
 }
 
 export const NO_JOBS: EndedJobs = { find: () => undefined, names: () => [] };

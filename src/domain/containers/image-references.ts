@@ -38,6 +38,14 @@ export function registryOf(image: string): string {
   return isHost ? first : "docker.io";
 }
 
+/** The reference with its registry and its tag or digest, as it is equal for all references to one image. */
+export function fullReference(image: string): string {
+  const registry = registryOf(image);
+  const path = image.startsWith(`${registry}/`) ? image.slice(registry.length + 1) : image;
+  const repository = registry === "docker.io" && !path.includes("/") ? `library/${path}` : path;
+  return `${registry}/${repository}${/[:@]/.test(path) ? "" : ":latest"}`;
+}
+
 /** The reference by digest alone: engines refuse some references that have a tag as well. Undefined for a malformed one. */
 export function withDigest(image: string, digest: string): string | undefined {
   const reference = parseImage(image);

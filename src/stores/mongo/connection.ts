@@ -11,6 +11,7 @@ import {
   type Document,
   MongoBulkWriteError,
   MongoClient,
+  type MongoClientOptions,
   MongoError,
   MongoErrorLabel,
   MongoNetworkError,
@@ -36,16 +37,28 @@ export interface MongoOptions {
   readonly database?: string;
   /** The database must have the shape of this version: it is not migrated. The caller only reads. */
   readonly readOnly?: boolean;
+  /**
+   * Milliseconds that a call may wait for its answer; 60,000 by default. 0, for any time, is for work that changes whole
+   * collections or builds indexes. An option `socketTimeoutMS` of the URL takes its place.
+   */
+  readonly answerTimeoutMs?: number;
 }
 
 /** How long a call waits for an available server, milliseconds. */
 const SELECTION_TIMEOUT_MS = 5_000;
 /**
  * Time between two of the driver's checks of the server, milliseconds. A server that does not answer a check within the
- * connect timeout counts as gone, and the calls that wait for it fail. Calls have no other timeout, because building an
- * index may take long.
+ * connect timeout counts as gone, and the calls that wait for it fail.
  */
 const HEARTBEAT_MS = 5_000;
+/**
+ * How long a call may wait for an answer, milliseconds. The checks of the server have a connection of their own, and do not
+ * notice that the connection of a call carries nothing any more. What such a call writes may be stored all the same, as when
+ * its connection is cut. The longest calls of a node remove what one run has stored.
+ */
+const ANSWER_TIMEOUT_MS = 60_000;
+/** How long a call may wait for one of the connections, milliseconds; new ones are made two at a time. */
+const CONNECTION_TIMEOUT_MS = 30_000;
 
 /** How long a record that the primary has may take to reach a majority, milliseconds. */
 const MAJORITY_TIMEOUT_MS = 10_000;
@@ -59,6 +72,9 @@ const DUPLICATE_KEY = 11_000;
 const REFUSED_USER = [13, 18];
 const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
 
+/** The name of the driver's error for a call that got no connection in time. The driver does not export its class. */
+const NO_CONNECTION = "MongoWaitQueueTimeoutError";
+
 patchDriverConnections();
 
 export class Connection {
@@ -71,8 +87,9 @@ export class Connection {
   }
 
   /** Rejects with `unavailable` when no server answers in time. */
-  static async open({ url, database = "millrace" }: MongoOptions): Promise<Connection> {
-    const client = connectionTo(url);
+  static async open(options: MongoOptions): Promise<Connection> {
+    const { url, database = "millrace", answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
+    const client = connectionTo(url, boundsBeside(url, answerTimeoutMs));
     try {
       await client.connect();
       return new Connection(client, client.db(database));
@@ -217,9 +234,19 @@ function isOfOtherIndex(error: unknown): boolean {
   return keyPattern !== undefined && keyPattern !== null && !("_id" in keyPattern);
 }
 
-function connectionTo(url: string): MongoClient {
+/** The bounds in time of calls, but for those that the URL sets. */
+function boundsBeside(url: string, socketTimeoutMS: number): MongoClientOptions {
+  const given = url.toLowerCase();
+  return {
+    ...(!given.includes("sockettimeoutms=") && { socketTimeoutMS }),
+    ...(!given.includes("waitqueuetimeoutms=") && { waitQueueTimeoutMS: CONNECTION_TIMEOUT_MS }),
+  };
+}
+
+function connectionTo(url: string, bounds: MongoClientOptions): MongoClient {
   try {
     return new MongoClient(url, {
+      ...bounds,
       serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
       connectTimeoutMS: SELECTION_TIMEOUT_MS,
       heartbeatFrequencyMS: HEARTBEAT_MS,
@@ -241,6 +268,13 @@ export function translateFault(error: unknown): unknown {
     return new MillraceError(
       "unavailable",
       "MongoDB refuses the user of MONGODB_URL: check its name, its password and that it may read and write the database",
+      { cause: error },
+    );
+  }
+  if (error.name === NO_CONNECTION) {
+    return new MillraceError(
+      "unavailable",
+      "MongoDB is too slow: all connections of this node are in use; check the load of the server, or set `maxPoolSize` in MONGODB_URL",
       { cause: error },
     );
   }

@@ -16,17 +16,28 @@ const VERSION = "STORE_SCHEMA";
 
 /**
  * Applies the `migrations` that the database lacks. Its version counts the applied ones and never falls. Rejects with
- * `unavailable`, and changes nothing, when the database has more migrations than this program knows.
+ * `unavailable`, and changes nothing, when the database has more migrations than this program knows. `openPatient` opens a
+ * connection whose calls may take any time; absent for a small database.
  */
-export async function migrate(connection: Connection, migrations: readonly Migration[]): Promise<void> {
+export async function migrate(
+  connection: Connection,
+  migrations: readonly Migration[],
+  openPatient?: () => Promise<Connection>,
+): Promise<void> {
   const settings = connection.collection<Setting>("settings");
-  await insertIfAbsent(settings, { _id: VERSION, value: "0" });
-  for (;;) {
-    const version = await storedVersion(settings);
-    refuseNewer(version, migrations.length);
-    if (version === migrations.length) return;
-    await migrations[version]!(connection);
-    await settings.updateOne({ _id: VERSION, value: String(version) }, { $set: { value: String(version + 1) } });
+  const isNew = await insertIfAbsent(settings, { _id: VERSION, value: "0" });
+  let patient: Connection | undefined;
+  try {
+    for (;;) {
+      const version = await storedVersion(settings);
+      refuseNewer(version, migrations.length);
+      if (version === migrations.length) return;
+      if (!isNew) patient ??= await openPatient?.();
+      await migrations[version]!(patient ?? connection);
+      await settings.updateOne({ _id: VERSION, value: String(version) }, { $set: { value: String(version + 1) } });
+    }
+  } finally {
+    await patient?.close();
   }
 }
 

@@ -39,8 +39,9 @@ import { uploadStore } from "./uploads.ts";
 /**
  * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,
  * and for a database that a newer version has written. Calls of the stores reject with `unavailable` within about 15 s
- * while the server cannot be reached or hangs; what such a call writes may be stored all the same. `cold` reads the lines of
- * logs that are in an object storage; without it they cannot be read.
+ * while the server cannot be reached or hangs, and within a minute or two when only the connection of the call has failed
+ * without being closed; what such a call writes may be stored all the same. `cold` reads the lines of logs that are in an
+ * object storage; without it they cannot be read.
  */
 export async function openMongoStores(options: MongoOptions, cold?: ColdChunks): Promise<Stores> {
   const connection = await openMigrated(options);
@@ -92,7 +93,7 @@ async function openMigrated(options: MongoOptions): Promise<Connection> {
   const connection = await Connection.open(options);
   try {
     if (options.readOnly === true) await refuseOther(connection, MIGRATIONS.length);
-    else await migrate(connection, MIGRATIONS);
+    else await migrate(connection, MIGRATIONS, () => Connection.open({ ...options, answerTimeoutMs: 0 }));
     return connection;
   } catch (error) {
     await connection.close();

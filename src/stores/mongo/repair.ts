@@ -46,7 +46,7 @@ const NOT_DISPATCHED = ["pending", "skipped"];
 
 /** Rejects with `unavailable` when the server cannot be reached. */
 export async function repairRestored(options: MongoOptions): Promise<RepairReport> {
-  const connection = await Connection.open(options);
+  const connection = await Connection.open({ ...options, answerTimeoutMs: 0 });
   try {
     await dropRemovedRuns(connection);
     const { runs, events: later } = await repairRuns(connection);

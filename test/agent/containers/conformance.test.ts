@@ -17,7 +17,7 @@ if (engine !== undefined)
       const options = ["--json", "--only", "container", "--container-image", TEST_IMAGE];
       const env = { CONTAINERS_CONF: process.env["CONTAINERS_CONF"] ?? "" };
       const suite = world.start(
-        ["agent-conformance", ...options, "--", process.execPath, PROGRAM, "agent", "--container-engine", "podman"],
+        ["agent-conformance", ...options, "--", process.execPath, PROGRAM, "agent", "--container-engine", engine.kind],
         { env },
       );
       const { code } = await suite.exited;

@@ -23,7 +23,9 @@ import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 const isWhole = process.env["CONTAINERS"] === "whole";
 const engine = await openTestEngine();
 if (engine === undefined && isWhole)
-  throw new Error("no container engine works here: install Podman and busybox-static");
+  throw new Error(
+    "no container engine works here: install Podman (or Docker, with CONTAINER_ENGINE=docker) and busybox-static",
+  );
 
 /** Defines a test of the long form alone. */
 const itWhole: (title: string, test: () => Promise<void>) => void = isWhole ? it : () => {};
@@ -37,7 +39,7 @@ if (engine !== undefined)
     let bench: AgentBench;
     beforeEach(async () => {
       bench = await new AgentBench().open();
-      await bench.start({ containers: { engine: "podman", images: [] } });
+      await bench.start({ containers: { engine: engine.kind, images: [] } });
     });
     afterEach(async () => {
       await bench.end();
@@ -57,7 +59,7 @@ if (engine !== undefined)
     };
 
     it("tells its agents by a label", () => {
-      expect(bench.gateway.hellos[0]!.labels).to.include({ "container-engine": "podman" });
+      expect(bench.gateway.hellos[0]!.labels).to.include({ "container-engine": engine.kind });
     });
 
     it("shares one container, its workspace and its files, and passes outputs, summary and exit code on", async () => {
@@ -272,7 +274,7 @@ if (engine !== undefined)
         expect((await step(1, { container: absent, script: "true" })).end.reason).to.include(
           "does not have the image localhost/none:1",
         );
-        await bench.restart({ containers: { engine: "podman", images: ["registry.example/*"] } });
+        await bench.restart({ containers: { engine: engine.kind, images: ["registry.example/*"] } });
         const { end } = await step(2, { container: container(), script: "true" });
         expect(end.reason).to.equal(
           `this agent may not use the image ${TEST_IMAGE}: its operator allows registry.example/*`,
@@ -289,7 +291,7 @@ async function leftOf(dataDir: string): Promise<string> {
 
 /** The engine's client of a container: its process inside says the same word. */
 async function isClient(pid: number): Promise<boolean> {
-  return (await readFile(`/proc/${pid}/cmdline`, "utf8")).startsWith("podman\0run");
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8")).startsWith(`${engine!.kind}\0run`);
 }
 
 if (engine !== undefined)
@@ -305,7 +307,7 @@ if (engine !== undefined)
       ["SIGSTOP", "is stopped for longer than the lease of the job"],
     ] as const) {
       itWhole(`leaves no container, service or network when it ${words}`, async () => {
-        const agent = await bench.spawn([], ["podman"]);
+        const agent = await bench.spawn([], [engine.kind]);
         const sleep = sleepOf(304);
         bench.gateway.dispatch({
           leaseMs: 3_000n,
@@ -322,7 +324,7 @@ if (engine !== undefined)
     }
 
     itWhole("removes at its start what is left of an agent that was killed together with its guard", async () => {
-      const agent = await bench.spawn([], ["podman"]);
+      const agent = await bench.spawn([], [engine.kind]);
       bench.gateway.dispatch({ services: [service({ name: "web" })], script: "true" });
       await bench.gateway.endOf();
       const guards = await processesWith("millrace-guard", agent.pid!);
@@ -332,7 +334,7 @@ if (engine !== undefined)
       process.kill(-guards[0]!, "SIGKILL");
       await until("the end of the agent", async () => (await processesWith(bench.dataDir)).length === 0);
       expect(await left()).not.to.equal("");
-      await bench.start({ containers: { engine: "podman", images: [] } });
+      await bench.start({ containers: { engine: engine.kind, images: [] } });
       expect(await left()).to.equal("");
     });
   });

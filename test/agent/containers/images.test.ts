@@ -35,7 +35,7 @@ if (engine !== undefined)
         if (!pinned.has(request.image)) pinned.set(request.image, request.digest);
         callback(null, { digest: pinned.get(request.image)! });
       };
-      await bench.start({ containers: { engine: "podman", images: [] } });
+      await bench.start({ containers: { engine: engine.kind, images: [] } });
     });
     afterEach(async () => {
       await bench.end();
@@ -81,7 +81,9 @@ if (engine !== undefined)
       expect(refused.end.reason).to.match(/^cannot pull the image .*(?:unauthorized|authentication)/i);
       const { end, log } = await step({});
       expect(end.phase, end.reason).to.equal("STEP_PHASE_SUCCEEDED");
-      expect(log.join("\n")).to.match(/millrace: pulling the image .*\n(?:.*\n)*.*Copying blob(?:.*\n)*.*release 1$/);
+      expect(log.join("\n")).to.match(
+        /millrace: pulling the image .*\n(?:.*\n)*.*(?:Copying blob|Pull complete)(?:.*\n)*.*release 1$/,
+      );
       expect(log).to.include(`millrace: the image ${image} is ${image.replace(/:1$/, "")}@${digest}`);
       expect(log.join("\n")).not.to.include("hunter2");
       const left = readdirSync("/dev/shm").filter((name) => name.includes(agentKeyOf(bench.dataDir)));

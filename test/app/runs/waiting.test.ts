@@ -5,7 +5,7 @@ import type { WaitFacts } from "../../../src/app/runs/approval-and-group-waits.t
 import type { HeldJob, QueueFacts } from "../../../src/app/runs/queue-facts.ts";
 import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../../src/app/runs/waiting.ts";
 import type { PresenceRecord } from "../../../src/board/board.ts";
-import { asId, type AgentId, type TenantId, type RunId } from "../../../src/domain/ids.ts";
+import { asId, type AgentId, type StepRunId, type TenantId, type RunId } from "../../../src/domain/ids.ts";
 import type { QuotaUse } from "../../../src/domain/quotas.ts";
 import { planOf } from "../../support/plans.ts";
 
@@ -149,25 +149,44 @@ describe("what a step waits for", () => {
   const NO_AGENT = { reason: "no_agent_online", text: "no agent is online" } as const;
 
   it("is its job, then the step before it, then the report of its start, then null", () => {
-    expect(stepWaitingFor(step(0), job(0, {}), plan, NO_AGENT)).to.deep.equal({
+    expect(stepWaitingFor(step(0), job(0, {}), plan, NO_AGENT, agents([]))).to.deep.equal({
       reason: "job",
       text: "its job waits: no agent is online",
     });
-    expect(stepWaitingFor(step(1), begun, plan, null)).to.deep.equal({
+    expect(stepWaitingFor(step(1), begun, plan, null, agents([]))).to.deep.equal({
       reason: "step",
       text: "waits for step step-0 to end",
     });
     const grant = { agentId: asId<AgentId>("agt_1"), bootId: "b", requestId: "", token: 1 };
-    const sent = stepWaitingFor(step(0, { state: "queued", grant }), begun, plan, null);
+    const sent = stepWaitingFor(step(0, { state: "queued", grant }), begun, plan, null, agents([]));
     expect(sent).to.include({ reason: "start" });
     expect(sent!.text).to.include("agt_1");
-    expect(stepWaitingFor(step(0, { state: "running", grant }), begun, plan, null)).to.equal(null);
+    expect(stepWaitingFor(step(0, { state: "running", grant }), begun, plan, null, agents([]))).to.equal(null);
+  });
+
+  it("is the token of its checkout, as the gateway of its agent says", () => {
+    const grant = { agentId: asId<AgentId>("agt_1"), bootId: "b", requestId: "", token: 1 };
+    const sent = step(0, { state: "queued", grant });
+    const wait = { stepRunId: sent.stepRunId, text: "waits for the token of its checkout: the host is away" };
+    const reasons = (online: readonly PresenceRecord[] | null, of = sent) =>
+      stepWaitingFor(of, begun, plan, null, agents(online))?.reason;
+    const waits = [{ ...wait, stepRunId: asId<StepRunId>("step_x") }, wait];
+    expect(stepWaitingFor(sent, begun, plan, null, agents([{ ...agent({}, 1), waits }]))).to.deep.equal({
+      reason: "token",
+      text: wait.text,
+    });
+    expect(reasons([{ ...agent({}, 1), agentId: asId<AgentId>("agt_2"), waits }])).to.equal("start");
+    expect(reasons([agent({}, 1)])).to.equal("start");
+    expect(reasons(null)).to.equal("start");
+    expect(reasons([{ ...agent({}, 1), waits }], { ...sent, state: "running" })).to.equal(undefined);
   });
 
   it("is the delay before its retry, or the end of a pause between two steps", () => {
     const retrying = { ...begun, retryTimer: { generation: 1, dueAt: 5 } };
-    expect(stepWaitingFor(step(0), retrying, plan, null)).to.include({ reason: "retry" });
-    expect(stepWaitingFor(step(1), retrying, plan, null)).to.include({ reason: "step" });
-    expect(stepWaitingFor(step(0), { ...begun, paused: true }, plan, null)).to.include({ reason: "paused" });
+    expect(stepWaitingFor(step(0), retrying, plan, null, agents([]))).to.include({ reason: "retry" });
+    expect(stepWaitingFor(step(1), retrying, plan, null, agents([]))).to.include({ reason: "step" });
+    expect(stepWaitingFor(step(0), { ...begun, paused: true }, plan, null, agents([]))).to.include({
+      reason: "paused",
+    });
   });
 });

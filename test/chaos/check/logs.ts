@@ -3,8 +3,9 @@ import type { Evidence, JobEvidence, LogEvidence, RunEvidence, Span, StepEvidenc
 
 /**
  * After the end of a step, its last lines may still be on their way to the control plane for this long, and longer by the
- * time in which they could not be stored. The control plane waits as long for them. A slow machine needs it: a flooding
- * step leaves 10 MB.
+ * time in which they could not be stored. A flooding step leaves 10 MB in 40 batches, each of which takes five calls to the
+ * store one after the other: 5 s where a call takes 25 ms, and 25 s on a machine that is five times as slow. The control
+ * plane waits 30 s for lines before it tells viewers that they are lost.
  */
 const IN_FLIGHT_MS = 30_000;
 /** How the reason of a step begins that did not end by itself. */

@@ -12,6 +12,8 @@ export class Process {
   readonly onDeath: (() => void)[] = [];
   readonly clock: Clock;
   readonly timers: Timers;
+  /** By how much its wall clock is ahead, milliseconds. */
+  aheadMs = 0;
   readonly #scheduler: Scheduler;
   readonly #trace: Trace;
   #alive = true;
@@ -21,7 +23,7 @@ export class Process {
     this.#scheduler = scheduler;
     this.#trace = trace;
     this.name = name;
-    this.clock = { now: () => Math.floor(scheduler.now), monotonic: () => scheduler.now };
+    this.clock = { now: () => Math.floor(scheduler.now + this.aheadMs), monotonic: () => scheduler.now };
     this.timers = { after: (ms, run) => this.after(ms, run) };
   }
 

@@ -3,6 +3,9 @@ import type { AddressedMessage } from "../../../queues/envelope.ts";
 import type { BegunRun } from "../../../src/app/begun-runs.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
 import type { Quotas } from "../../../src/domain/quotas.ts";
+import type { newId } from "../../../src/domain/ids.ts";
+import { ulid } from "ulid";
+import { CodeHost } from "../outside/code-host.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { type SimulatedStores, storesOf } from "../store/store-client.ts";
 import { StoreServer } from "../store/store-server.ts";
@@ -44,6 +47,13 @@ export class World {
   readonly redis: RedisServer;
   readonly store = new StoreServer();
   readonly storeService: Service;
+  /** Takes the commit statuses. */
+  readonly host: CodeHost;
+  /** True when workers process deliveries and report to the host. */
+  hasOutside = false;
+  haveClocksJumped = false;
+  /** Makes ids from the virtual clock. */
+  readonly newId: typeof newId;
   /** Faults of messages between agents and gateways. */
   streamFaults: CallFaults = NO_FAULTS;
 
@@ -56,6 +66,9 @@ export class World {
     const shared = { scheduler: this.scheduler, draws: this.draws, trace: this.trace };
     const redisService = new Service({ ...shared, name: "redis", isOrdered: true });
     this.storeService = new Service({ ...shared, name: "store", isOrdered: false });
+    this.host = new CodeHost(new Service({ ...shared, name: "host", isOrdered: false }));
+    const ofIds = drawsOfSeed(seed, "ids");
+    this.newId = ((prefix) => `${prefix}_${ulid(Math.floor(this.now), () => ofIds.fraction())}`) as typeof newId;
     this.redis = new RedisServer(this.scheduler, this.draws, this.trace, redisService, shards);
   }
 
@@ -75,6 +88,6 @@ export class World {
 
   /** Makes calls fail with these probabilities from now on. */
   setFaults(faults: CallFaults): void {
-    this.redis.service.faults = this.storeService.faults = this.streamFaults = faults;
+    this.redis.service.faults = this.storeService.faults = this.host.service.faults = this.streamFaults = faults;
   }
 }

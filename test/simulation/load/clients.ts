@@ -60,7 +60,7 @@ export class Clients {
     const triggered: Triggered = { requestId: runId, runId, shape, isAcknowledged: false, isDisturbed: false };
     this.triggered.push(triggered);
     this.#world.trace.note(() => `a client triggers ${shape.name} as ${runId}`);
-    this.#ask(
+    this.ask(
       (edge) => edge.trigger(triggered),
       () => (triggered.isAcknowledged = true),
     );
@@ -69,7 +69,7 @@ export class Clients {
 
   rerun(of: Triggered, scope: RerunScope): void {
     const again: Triggered = { ...of, runId: this.#newRunId(), requestId: "rerun", isAcknowledged: false };
-    this.#ask(
+    this.ask(
       (edge) => edge.rerun(again, of.runId, scope),
       (isMade) => {
         if (!isMade) return;
@@ -123,7 +123,7 @@ export class Clients {
   #command(runId: RunId, body: CommandBody): void {
     const id = asId<CommandId>(this.#draws.name("cmd"));
     this.#world.trace.note(() => `a client sends ${body.kind} to ${runId}`);
-    this.#ask(
+    this.ask(
       (edge) => edge.command(id, runId, body),
       () => this.acknowledgedCommands.push(id),
     );
@@ -133,7 +133,8 @@ export class Clients {
     return asId<RunId>(`run_${ulid(Math.floor(this.#world.now), () => this.#draws.fraction())}`);
   }
 
-  #ask<T>(request: (edge: Edge) => Promise<T>, onAnswer: (answer: T) => void): void {
+  /** Asks living edges, one after the other, until one answers. */
+  ask<T>(request: (edge: Edge) => Promise<T>, onAnswer: (answer: T) => void): void {
     const { scheduler } = this.#world;
     let answered = false;
     this.#pending++;

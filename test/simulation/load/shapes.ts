@@ -1,7 +1,10 @@
 /** The pipelines of the simulation. The planner plans their runs from YAML, as it does in production. */
 import { requireDefinition } from "../../../src/app/catalogue/required-definition.ts";
 import type { Definition } from "../../../src/definition/definition.ts";
+import { asId, type PipelineId } from "../../../src/domain/ids.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
+import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
 export interface Shape {
   readonly name: string;
@@ -117,4 +120,9 @@ export function shapeOf(name: string): Shape {
   const found = SHAPES.find((shape) => shape.name === name);
   if (found === undefined) throw new Error(`there is no shape ${name}`);
   return found;
+}
+
+export function pipelineOf({ name }: Shape): Pipeline {
+  const by = { createdBy: "simulation", actor: "simulation" };
+  return pipelineRecord(asId<PipelineId>(`pl_${name}`), { name, ...by, createdAt: 0, updatedAt: 0 });
 }

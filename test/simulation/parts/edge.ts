@@ -2,24 +2,26 @@
  * A simulated edge: it plans runs and takes their first turns with the real code, and stores commands. Its callers try
  * again until they have an answer, with the same id, as clients with a `requestId` do.
  */
+import type { IncomingHttpHeaders } from "node:http";
 import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
 import { beginAgain } from "../../../actors/run/reuse.ts";
+import { hookToCall, receiveDelivery } from "../../../src/app/hooks/receive.ts";
+import type { HookContext } from "../../../src/app/hooks/context.ts";
 import { BegunRuns } from "../../../src/app/begun-runs.ts";
 import { storeCommand } from "../../../src/app/commands/commands.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.ts";
 import type { CommandBody } from "../../../src/domain/commands.ts";
-import { asId, type CommandId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
+import type { CommandId, HookId, RunId } from "../../../src/domain/ids.ts";
 import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
-import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
 import type { Effects } from "../judge/effects.ts";
-import type { Shape } from "../load/shapes.ts";
+import { pipelineOf, type Shape } from "../load/shapes.ts";
+import { reportedOrigin, reportedPipeline } from "../outside/reporting.ts";
 import { portsOf } from "./simulated-ports.ts";
-import { pipelineRecord } from "../../support/pipelines.ts";
 import { testVault } from "../../support/secrets.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";
 
@@ -30,27 +32,25 @@ export interface NewTrigger {
 
 export class Edge {
   readonly process: Process;
-  readonly #context: TriggeringContext;
+  readonly #context: TriggeringContext & Pick<HookContext, "newId" | "stores">;
+  readonly #world: World;
 
   constructor(world: World, effects: Effects) {
+    this.#world = world;
     this.process = world.newProcess("edge");
     const begunRuns = new BegunRuns();
     begunRuns.listen((run) => world.beside?.adopt(run));
     begunRuns.listenDone((runId) => world.beside?.creatorIsDone(runId));
     const ports = effects.counted(portsOf(world, this.process));
-    this.#context = { ...ports, secrets: NO_SECRETS, begunRuns, uploadRules: UPLOAD_RULES };
+    this.#context = { ...ports, secrets: NO_SECRETS, begunRuns, newId: world.newId, uploadRules: UPLOAD_RULES };
   }
 
   /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */
   async trigger({ runId, shape }: NewTrigger): Promise<void> {
     if ((await this.#context.stores.aggregates.loadHead(runId)) !== undefined) return;
-    const planned = planNewRun(
-      this.#context,
-      shape.definition,
-      { runId, origin: ORIGIN, pipeline: pipelineOf(shape) },
-      noPlugins,
-      NO_TRUST_DEMAND,
-    );
+    const pipeline = reportedPipeline(this.#world, pipelineOf(shape));
+    const run = { runId, origin: reportedOrigin(ORIGIN, pipeline), pipeline };
+    const planned = planNewRun(this.#context, shape.definition, run, noPlugins, NO_TRUST_DEMAND);
     await storeNewRun(this.#context, {}, planned);
   }
 
@@ -70,18 +70,19 @@ export class Edge {
       retryOf: of,
       firstRunId: of,
     };
-    const planned = planNewRun(
-      this.#context,
-      shape.definition,
-      { runId, origin, pipeline: pipelineOf(shape) },
-      noPlugins,
-      NO_TRUST_DEMAND,
-    );
+    const run = { runId, origin, pipeline: reportedPipeline(this.#world, pipelineOf(shape)) };
+    const planned = planNewRun(this.#context, shape.definition, run, noPlugins, NO_TRUST_DEMAND);
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);
     if (typeof rerun === "string") return false;
     await storeNewRun(this.#context, {}, planned, beginAgain(runId, planned.plan, ended, rerun));
     return true;
+  }
+
+  /** Takes a delivery for a hook, as the open route of hooks does. */
+  async receive(hookId: HookId, headers: IncomingHttpHeaders, body: Buffer) {
+    const hook = await hookToCall(this.#context, hookId);
+    return receiveDelivery(this.#context, hook, { headers, body });
   }
 
   /** Resolves when the command is stored. */
@@ -104,11 +105,6 @@ export const ORIGIN: RunOrigin = {
   retryOf: null,
   firstRunId: null,
 };
-
-export function pipelineOf({ name }: Shape): Pipeline {
-  const by = { createdBy: "simulation", actor: "simulation" };
-  return pipelineRecord(asId<PipelineId>(`pl_${name}`), { name, ...by, createdAt: 0, updatedAt: 0 });
-}
 
 export function noPlugins(): never {
   throw new Error("the pipelines of the simulation use no plugins");

@@ -5,18 +5,22 @@ import type { SchedulesContext } from "../../../src/app/schedules/context.ts";
 import { planNewRun } from "../../../src/app/triggering/create-run.ts";
 import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";
+import type { World } from "../engine/world.ts";
 import { SCHEDULED_SHAPE } from "../load/schedules.ts";
-import { NO_SECRETS, noPlugins, ORIGIN, pipelineOf } from "./edge.ts";
+import { reportedOrigin, reportedPipeline } from "../outside/reporting.ts";
+import { pipelineOf } from "../load/shapes.ts";
+import { NO_SECRETS, noPlugins, ORIGIN } from "./edge.ts";
 import type { SimulatedPorts } from "./simulated-ports.ts";
 
-export function scheduledStarts(ports: SimulatedPorts): SchedulePort {
+export function scheduledStarts(world: World, ports: SimulatedPorts): SchedulePort {
   const context: SchedulesContext = { ...ports, secrets: NO_SECRETS, uploadRules: UPLOAD_RULES };
   return {
     startRun: (effect) =>
       startScheduledRun(context, effect, ({ runId, name, at }) => {
         const origin = { ...ORIGIN, trigger: { kind: "cron", ref: "main", scheduled: { name, at } } } as const;
         const { definition } = SCHEDULED_SHAPE;
-        const run = { runId, origin, pipeline: pipelineOf(SCHEDULED_SHAPE) };
+        const pipeline = reportedPipeline(world, pipelineOf(SCHEDULED_SHAPE));
+        const run = { runId, origin: reportedOrigin(origin, pipeline), pipeline };
         return Promise.resolve(planNewRun(context, definition, run, noPlugins, NO_TRUST_DEMAND));
       }),
     readTriggers: () => Promise.reject(new Error("no definition of the simulation changes")),

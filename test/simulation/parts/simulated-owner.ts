@@ -51,6 +51,11 @@ export class SimulatedOwner {
     return this.#owned.get(shard)?.isOpen === true;
   }
 
+  /** The shards that are open. */
+  owned(): readonly number[] {
+    return [...this.#owned.values()].flatMap(({ shard, isOpen }) => (isOpen ? [shard] : []));
+  }
+
   #schedule(): void {
     this.#options.process.after(TICK_MS, () => {
       void this.#tick().finally(() => {

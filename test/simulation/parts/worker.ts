@@ -4,6 +4,7 @@ import { Kernel } from "../../../actors/kernel/kernel.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
 import type { Effects } from "../judge/effects.ts";
+import { beginOutside, type OutsideWork } from "../outside/workers.ts";
 import { scheduledStarts } from "./scheduled-starts.ts";
 import { SimulatedOwner } from "./simulated-owner.ts";
 import { portsOf } from "./simulated-ports.ts";
@@ -12,6 +13,7 @@ export class Worker {
   readonly process: Process;
   readonly kernel: Kernel;
   readonly #owner: SimulatedOwner;
+  readonly #outside: OutsideWork | undefined;
 
   constructor(world: World, effects: Effects) {
     const { redis, draws, shards } = world;
@@ -20,7 +22,7 @@ export class Worker {
     this.kernel = new Kernel({
       ...ports,
       typeOf: aggregateTypeOf,
-      schedules: scheduledStarts(ports),
+      schedules: scheduledStarts(world, ports),
       timers: this.process.timers,
       random: () => draws.fraction(),
     });
@@ -34,6 +36,7 @@ export class Worker {
       epochs: ports.stores.shards,
     });
     this.#owner.start();
+    if (world.hasOutside) this.#outside = beginOutside(world, this.process, ports, () => this.#owner.owned());
   }
 
   owns(shard: number): boolean {
@@ -42,6 +45,6 @@ export class Worker {
 
   /** Gives up the shards in good order, and ends. */
   leave(): void {
-    void this.#owner.stop().then(() => this.process.kill());
+    void Promise.all([this.#outside?.stop(), this.#owner.stop()]).then(() => this.process.kill());
   }
 }

@@ -17,7 +17,8 @@ import {
 import { MAX_COUNTED, type PageRequest } from "../../../src/stores/ports/pages.ts";
 import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
-import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
+import { compare } from "./compare.ts";
+import type { Document, Row, RowKind, StoreServer } from "./store-server.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4, schedule: 5, timetable: 6 } as const;
 const ROW_KINDS: readonly RowKind[] = ["job", "step", "approval"];

@@ -5,7 +5,11 @@ import type { RemovalStore } from "../../../src/stores/ports/removals.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Call } from "../engine/service.ts";
 import { aggregatesOf } from "./aggregate-client.ts";
-import { compare, type StoreServer } from "./store-server.ts";
+import { catalogueOf } from "./catalogue-model.ts";
+import { compare } from "./compare.ts";
+import { hooksOf } from "./hook-model.ts";
+import type { StoreServer } from "./store-server.ts";
+import { deliveriesOf } from "./telling-model.ts";
 
 /** The stores that the simulated parts of millrace use. */
 export type SimulatedStores = Pick<
@@ -22,6 +26,11 @@ export type SimulatedStores = Pick<
   | "identity"
   | "pipelineDeletions"
   | "removals"
+  | "hooks"
+  | "deliveries"
+  | "pipelines"
+  | "documents"
+  | "audit"
 >;
 
 /** `onMissing` is called with the name of a store, or of a method, that a part uses although it is not simulated. */
@@ -44,6 +53,9 @@ function watch<T>(target: T, prefix: string, onMissing: (name: string) => void):
 function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
   return {
     snapshotBytes: null,
+    hooks: hooksOf(server.hooks, call),
+    deliveries: deliveriesOf(server, call),
+    ...catalogueOf(server.catalogue, call),
     aggregates: aggregatesOf(server, call),
     // A session reads its agent and the agent's token, and nothing else: the simulation has no users.
     identity: {
@@ -212,11 +224,7 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
         }),
     },
     idempotency: {
-      claim: (key) =>
-        call(`claim ${key.key}`, () => {
-          if (!server.keys.has(key.key)) server.keys.set(key.key, key);
-          return server.keys.get(key.key)!;
-        }),
+      claim: (key) => call(`claim ${key.key}`, () => server.claim(key)),
       find: (key) => call("find key", () => server.keys.get(key)),
       remove: (key, createdId) =>
         call("remove key", () => {

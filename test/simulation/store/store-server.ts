@@ -13,6 +13,10 @@ import type { Command } from "../../../src/stores/ports/inbox.ts";
 import type { Agent } from "../../../src/stores/ports/identity.ts";
 import type { StepOutputs } from "../../../src/stores/ports/outputs.ts";
 import type { RedisIdentity } from "../../../src/stores/ports/shards.ts";
+import { CatalogueData } from "./catalogue-model.ts";
+import { compare } from "./compare.ts";
+import { HookData } from "./hook-model.ts";
+import { TellingData } from "./telling-model.ts";
 
 export interface Document {
   readonly head: AggregateHead<RootId>;
@@ -66,6 +70,9 @@ export class StoreServer {
   readonly agents = new Map<string, Agent>();
   readonly settings = new Map<string, string>();
   readonly shards = new Map<number, ShardRecord>();
+  readonly hooks = new HookData();
+  readonly telling = new TellingData();
+  readonly catalogue = new CatalogueData();
 
   /** False when there is such a document already. */
   insert({ head, actors }: { readonly head: AggregateHead<RootId>; readonly actors: readonly StoredActor[] }): boolean {
@@ -142,13 +149,16 @@ export class StoreServer {
     return new Set(shards.filter((shard) => found.has(shard)));
   }
 
+  /** Stores the key unless it is there; answers the stored one. */
+  claim(key: IdempotencyKey): IdempotencyKey {
+    const claimed = this.keys.get(key.key) ?? key;
+    this.keys.set(key.key, claimed);
+    return claimed;
+  }
+
   shard(index: number): ShardRecord {
     const record = this.shards.get(index) ?? { epoch: 0, redis: null };
     this.shards.set(index, record);
     return record;
   }
-}
-
-export function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

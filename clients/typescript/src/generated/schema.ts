@@ -4015,7 +4015,7 @@ export interface components {
         };
         readonly PlainWait: {
             /** @enum {string} */
-            readonly reason: "worker" | "paused" | "stage" | "needs" | "retry" | "parallel" | "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent" | "approval" | "concurrency" | "job" | "step" | "start";
+            readonly reason: "worker" | "paused" | "stage" | "needs" | "retry" | "parallel" | "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent" | "approval" | "concurrency" | "job" | "step" | "start" | "token";
             readonly text: string;
             readonly needs?: readonly string[];
             readonly agents?: components["schemas"]["AgentFacts"];

@@ -1266,7 +1266,7 @@ export interface RunSummary {
 export interface WaitingFor {
   /**
    * `worker`, `paused`, `stage`, `needs`, `retry`, `parallel`, `agent`, `no_agent_online`, `no_agent_matches`, `all_busy`,
-   * `quota`, `approval`, `concurrency`, `job`, `step` or `start`.
+   * `quota`, `approval`, `concurrency`, `job`, `step`, `start` or `token`.
    */
   reason: string;
   /** For people. */

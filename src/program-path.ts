@@ -2,8 +2,11 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The path of a program on the PATH of this process; undefined without one. */
-export function pathOf(program: string): string | undefined {
+/**
+ * The path of a program on the PATH of this process; undefined without one. Only absolute folders count: what a relative one
+ * names depends on the folder in which the program starts.
+ */
+export function findOnPath(program: string): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }

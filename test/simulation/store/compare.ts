@@ -1,0 +1,4 @@
+/** The order of texts in a database. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
