@@ -3,10 +3,12 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "chai";
 import type { Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { controllerGroups } from "../../src/agent/process/cgroups.ts";
+import { checkNamespaces, inNamespaces } from "../../src/agent/process/namespaces.ts";
 import { boundsIn, openStepLimits, ProcessLimits, type StepLimits } from "../../src/agent/process/step-limits.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { findOnPath } from "../../src/program-path.ts";
@@ -55,6 +57,36 @@ describe("steps without a container", function () {
       reason: "exit code 7",
     });
     expect((await run("env | grep -c millrace-limits || true")).log).to.equal("0");
+  });
+
+  it("are held to their processors", async function () {
+    const dataDir = mkdtempSync(join(tmpdir(), "millrace-limits-"));
+    const limits = { memoryBytes: null, pids: null, cpus: 0.02 };
+    const place = { dataDir, cgroupFolder: undefined, user: undefined, log: SILENT };
+    const bounded = await openStepLimits(limits, place).catch(() => undefined);
+    rmSync(dataDir, { recursive: true });
+    // This machine lets the agent make no group with the controller.
+    if (bounded === undefined) return this.skip();
+    const limited = bounded.limit(["/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"], "test-");
+    const [program, ...args] = limited.command;
+    const group = dirname(args.find((arg) => arg.endsWith("/cgroup.procs"))!);
+    await promisify(execFile)(program, args);
+    const statistics = readFileSync(join(group, "cpu.stat"), "utf8");
+    await limited.end();
+    expect(Number(/^nr_throttled (\d+)$/m.exec(statistics)?.[1]), statistics).to.be.above(0);
+  });
+
+  it("see as little in the namespaces of a user without rights", async function () {
+    if (process.platform !== "linux" || process.geteuid!() !== 0 || findOnPath("bwrap") === undefined) this.skip();
+    const user = { uid: 64_008, gid: 64_008 };
+    // The kernel may give no user namespaces to such a user: then an agent that asks for them does not start.
+    const refused = await checkNamespaces(user).catch((error: Error) => error);
+    if (refused !== undefined) return this.skip();
+    const place = { hidden: [bench.dataDir], folders: [], hasNetwork: false };
+    const script = `id -u; touch /tmp/own && echo "own /tmp"; ls ${bench.dataDir}; tail -n +3 /proc/net/dev | cut -d: -f1`;
+    const [program, ...args] = inNamespaces(["/bin/sh", "-c", script], place);
+    const { stdout } = await promisify(execFile)(program, args, { ...user, cwd: "/" });
+    expect(stdout.split("\n").map((line) => line.trim())).to.deep.equal(["64008", "own /tmp", "lo", ""]);
   });
 
   it("are held by prlimit where the agent makes no control groups", async function () {

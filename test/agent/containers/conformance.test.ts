@@ -15,7 +15,8 @@ if (engine !== undefined)
 
     it("are passed by the agent of this project", async () => {
       const options = ["--json", "--only", "container", "--container-image", TEST_IMAGE];
-      const env = { CONTAINERS_CONF: process.env["CONTAINERS_CONF"] ?? "" };
+      const { CONTAINERS_CONF = "", DOCKER_HOST } = process.env;
+      const env = { CONTAINERS_CONF, ...(DOCKER_HOST === undefined ? {} : { DOCKER_HOST }) };
       const suite = world.start(
         ["agent-conformance", ...options, "--", process.execPath, PROGRAM, "agent", "--container-engine", engine.kind],
         { env },
