@@ -10,6 +10,7 @@ import { deriveEventSchemas, deriveEventsPage } from "../test/support/events-pag
 import { deriveMetricsPage } from "../test/support/metrics-page.ts";
 import { deriveOpenApi } from "../test/support/openapi-document.ts";
 import { deriveRolesPage } from "../test/support/roles-page.ts";
+import { deriveShardingTables } from "../test/support/sharding-page.ts";
 import { deriveStatesPage } from "../test/support/states-page.ts";
 
 const at = (name) => new URL(`../${name}`, import.meta.url);
@@ -26,6 +27,7 @@ for (const [file, derive] of [
   ["docs/events.md", deriveEventsPage],
   ["docs/metrics.md", deriveMetricsPage],
   ["docs/openapi.json", deriveOpenApi],
+  ["docs/operations.md", deriveShardingTables],
   ["docs/roles.md", deriveRolesPage],
   ["docs/states.md", deriveStatesPage],
 ]) {

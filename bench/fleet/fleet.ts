@@ -312,7 +312,8 @@ class Fleet implements FleetListener {
   }
 }
 
-function registerOne(client: AgentClient, name: string): Promise<string> {
+/** Resolves with the token of the new agent. */
+export function registerOne(client: AgentClient, name: string): Promise<string> {
   const request = { name, labels: {}, slots: 1, version: "simulated" };
   return new Promise((resolve, reject) => {
     client.register(request, bearer(REGISTRATION), { deadline: Date.now() + 30_000 }, (error, answer) =>

@@ -1,25 +1,18 @@
 /** A data directory with very many ended runs: one run that really ran, and copies of it under other ids. */
 import { cp } from "node:fs/promises";
 import { basename } from "node:path";
-import { jobRunId, newId, type RunId, stepRunId } from "../../src/domain/ids.ts";
-import type { RunEvent } from "../../src/domain/events.ts";
-import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
 import { storeFile } from "../../src/node/data-dir.ts";
-import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
-import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/ports/stores.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 import { until } from "../../test/support/until.ts";
+import { copyRuns } from "./copied-runs.ts";
 import { Installation } from "./installation.ts";
 import { NO_OP, Runs } from "./runs.ts";
 
 export const FINISHED_RUNS = 100_000;
 
-/** Number of runs that are written in one commit. */
-const BATCH = 500;
-
 export class FinishedRuns {
   readonly #dataDir: string;
-  #made: Promise<void> | undefined;
+  #made: Promise<unknown> | undefined;
 
   /** `dataDir` is the path at which the first copy makes the original data. */
   constructor(dataDir: string) {
@@ -28,7 +21,7 @@ export class FinishedRuns {
 
   /** Copies the data to `dataDir` and answers `dataDir`. The first call makes the data and takes half a minute. */
   async copyTo(dataDir: string): Promise<string> {
-    await (this.#made ??= make(this.#dataDir));
+    await (this.#made ??= makeFinishedRuns(this.#dataDir, FINISHED_RUNS));
     // Without Redis's folder: its socket cannot be copied, Redis holds nothing of ended runs, and the node makes the
     // folder.
     await cp(this.#dataDir, dataDir, { recursive: true, filter: (path) => basename(path) !== "redis" });
@@ -36,66 +29,33 @@ export class FinishedRuns {
   }
 }
 
-async function make(dataDir: string): Promise<void> {
+/**
+ * Makes a data directory with `count` ended runs of one step in one pipeline. Resolves with the pipeline's id. No process
+ * uses the directory afterwards.
+ */
+export async function makeFinishedRuns(dataDir: string, count: number): Promise<string> {
   const installation = await Installation.start(dataDir);
-  const stores = await openSqliteStores({ path: storeFile(dataDir) });
+  let pipelineId: string;
   try {
     const runs = new Runs(installation);
-    await runs.run(await runs.pipeline([{ steps: [NO_OP] }]));
-    const original = await readOriginal(stores);
-    await installation.stop();
-    for (let count = 0; count < FINISHED_RUNS; count += BATCH) {
-      await Promise.all(Array.from({ length: BATCH }, () => store(stores, copyOf(original))));
-    }
+    const pipeline = await runs.pipeline([{ steps: [NO_OP] }]);
+    pipelineId = pipeline.id;
+    await runs.run(pipeline);
+    await untilCounted(dataDir);
   } finally {
-    await stores.close();
     await installation.stop();
   }
+  copyRuns(storeFile(dataDir), count);
+  return pipelineId;
 }
 
-/** Everything that the store holds of a run of one job with one step. */
-interface StoredRun {
-  readonly runId: RunId;
-  readonly aggregate: Aggregate;
-  readonly events: readonly RunEvent[];
-  readonly plan: RunPlan;
-  readonly jobs: readonly JobSpec[];
-}
-
-/** Reads the only run of the store, once it is settled. */
-async function readOriginal({ aggregates, events, plans }: Stores): Promise<StoredRun> {
-  const { list } = await aggregates.listRuns({}, { page: 1, pageSize: 1, descending: true });
-  const runId = list[0]!.rootId;
-  const aggregate = await until("the run settled", async () => {
-    const stored = (await aggregates.load(runId))!;
-    return stored.head.settled && stored;
-  });
-  return {
-    runId,
-    aggregate,
-    events: await events.read(runId, 0, aggregate.head.eventNumber),
-    plan: (await plans.loadPlan(runId))!,
-    jobs: [(await plans.loadJob(runId, 0))!],
-  };
-}
-
-function copyOf(original: StoredRun): StoredRun {
-  const runId = newId("run");
-  const newIds = idsOf(runId);
-  let text = JSON.stringify(original);
-  for (const [index, id] of idsOf(original.runId).entries()) text = text.replaceAll(id, newIds[index]!);
-  return JSON.parse(text) as StoredRun;
-}
-
-function idsOf(runId: RunId): readonly string[] {
-  const jobId = jobRunId(runId, 0, 1);
-  return [runId, jobId, stepRunId(runId, jobId, 0, 1)];
-}
-
-async function store({ aggregates, events, plans }: Stores, run: StoredRun): Promise<void> {
-  await Promise.all([
-    plans.put(run.runId, run.plan, run.jobs),
-    aggregates.create(run.aggregate),
-    events.append(run.events),
-  ]);
+/** Resolves when the only run is settled and the upkeep has counted it, after which nothing changes it. */
+async function untilCounted(dataDir: string): Promise<void> {
+  const db = new SqliteConnection(storeFile(dataDir), { readonly: true });
+  try {
+    const done = db.prepare("SELECT 1 FROM aggregates WHERE settled = 1 AND counted = 1 AND pipeline_id <> ''");
+    await until("the run is settled and counted", () => done.get() !== undefined);
+  } finally {
+    db.close();
+  }
 }

@@ -22,13 +22,13 @@ interface Waiter {
 }
 
 export class FollowedEnds implements RunEnds {
-  readonly #installation: Installation;
+  readonly #installation: Pick<Installation, "http">;
   /** Ends that came before they were waited for. */
   readonly #ended = new Map<string, RunStatus>();
   readonly #waiters = new Map<string, Waiter>();
   #socket: Promise<RawSocket> | undefined;
 
-  constructor(installation: Installation) {
+  constructor(installation: Pick<Installation, "http">) {
     this.#installation = installation;
   }
 

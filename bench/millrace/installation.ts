@@ -8,6 +8,7 @@ import { freePort } from "../../test/support/ports.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../../test/support/processes.ts";
 import type { StepCounts } from "../measure/step-counts.ts";
 import { type MeasuredProcess, STEPS_AT_ONCE } from "../measure/workloads.ts";
+import { AgentLog, linesOf } from "./agent-log.ts";
 import { Api } from "./api.ts";
 
 export const TOKEN = "an-administrator-token-for-the-benchmark";
@@ -16,21 +17,14 @@ const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 const STOP_MS = 15_000;
 const SHOWN_LOG_CHARS = 2_000;
 
-/** The fields of a log line that the benchmark reads. */
-interface LogLine {
-  readonly msg: string;
-  readonly pid: number;
-  readonly stepRunId: string;
-}
-
 export class Installation {
   readonly #world: ProcessWorld;
   readonly #env: Readonly<Record<string, string>>;
   readonly #program: string;
   readonly #agent: StartedProcess;
+  readonly #agentLog: AgentLog;
   #node: ServeNode;
   #api: Api;
-  #agentLogRead = 0;
 
   private constructor(
     world: ProcessWorld,
@@ -44,6 +38,7 @@ export class Installation {
     this.#program = program;
     this.#node = node;
     this.#agent = agent;
+    this.#agentLog = new AgentLog(agent);
     this.#api = apiOf(node);
   }
 
@@ -123,14 +118,7 @@ export class Installation {
 
   /** The steps that the agent has started since the last call, by the agent's log. */
   takeStepCounts(): StepCounts {
-    const log = this.#agent.stderr;
-    const end = log.lastIndexOf("\n") + 1;
-    const counts = new Map<string, number>();
-    for (const { msg, stepRunId } of linesOf(log.slice(this.#agentLogRead, end))) {
-      if (msg === "a step run begins") counts.set(stepRunId, (counts.get(stepRunId) ?? 0) + 1);
-    }
-    this.#agentLogRead = end;
-    return counts;
+    return this.#agentLog.takeStepCounts();
   }
 
   /** The last lines of the logs, for the message of a fault. */
@@ -164,11 +152,4 @@ function serve(
 
 function apiOf(node: ServeNode): Api {
   return new Api(`http://${node.http}`, TOKEN);
-}
-
-function linesOf(log: string): readonly LogLine[] {
-  return log
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as LogLine);
 }

@@ -25,11 +25,11 @@ const LIST = "pageSize=100";
 const POLL_MS = 25;
 
 export class PolledEnds implements RunEnds {
-  readonly #installation: Installation;
+  readonly #installation: Pick<Installation, "api">;
   /** By pipeline, then by run. */
   readonly #waiters = new Map<string, Map<string, Waiter>>();
 
-  constructor(installation: Installation) {
+  constructor(installation: Pick<Installation, "api">) {
     this.#installation = installation;
   }
 

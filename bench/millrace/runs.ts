@@ -21,15 +21,18 @@ export interface Pipeline {
 const LOG_MS = 5_000;
 const SHOWN_DETAIL_CHARS = 2_000;
 
+/** What is asked of an installation whose runs are triggered. */
+type Triggered = Pick<Installation, "api" | "takeStepCounts" | "logTails">;
+
 export const NO_OP = { uses: "shell", args: { command: "true" } };
 
 export class Runs {
-  readonly #installation: Installation;
+  readonly #installation: Triggered;
   readonly #ends: RunEnds;
   readonly #expectedSteps: string[] = [];
   #pipelines = 0;
 
-  constructor(installation: Installation, ends: RunEnds = new PolledEnds(installation)) {
+  constructor(installation: Triggered, ends: RunEnds = new PolledEnds(installation)) {
     this.#installation = installation;
     this.#ends = ends;
   }

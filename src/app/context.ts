@@ -10,7 +10,7 @@ import type { ArtifactRules, UploadRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { newId } from "../domain/ids.ts";
-import type { LogLimit } from "../domain/retention.ts";
+import type { ColdLogs, LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
 import type { WorkloadProver } from "./identity/workload-proofs.ts";
 import type { LargeReads } from "./large-reads.ts";
@@ -87,6 +87,8 @@ export interface AppContext {
   readonly uploadRules: UploadRules;
   /** Verifies identity tokens with which agents register. Absent: no issuer is trusted. */
   readonly workloads?: WorkloadProver;
+  /** When logs go to the object storage. Absent: they stay in the store. */
+  readonly coldLogs?: ColdLogs;
   /** Users fetch content from the object storage where they can. Absent: the edge sends all of it. */
   readonly directDownloads?: boolean;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */

@@ -82,6 +82,12 @@ export interface LogLimit {
  */
 export const LOG_TAIL: LogLimit = { lines: 10_000, bytes: 10_000_000 };
 
+/** When logs go to an object storage. */
+export interface ColdLogs {
+  /** So long after the end of their steps, milliseconds. */
+  readonly afterMs: number;
+}
+
 /**
  * What the gateway stores of one log beyond the limit and the tail: what the agent itself says about the step, and
  * lines that the limit of another moment allowed.

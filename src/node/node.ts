@@ -220,6 +220,7 @@ async function startParts(
     cacheRules: config.caches,
     uploadRules: config.uploads,
     directDownloads: config.objectStorage?.directDownloads === true,
+    ...(config.objectStorage?.logs && { coldLogs: config.objectStorage.logs }),
     logLimit: config.logLimit,
     givenVariables: config.given,
     signingKey: await signingKeyOf(config, dataDir),

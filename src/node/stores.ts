@@ -8,6 +8,7 @@ import type { NodeConfig } from "../settings/config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
+import { ColdChunks } from "../stores/format/cold-chunks.ts";
 import { packedLogs } from "../stores/format/packed-logs.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
@@ -28,7 +29,8 @@ export interface OpenOptions {
 
 /** Rejects with `unavailable` when the store cannot be used. */
 export async function openStores(config: NodeConfig, dataDir: string, options: OpenOptions = {}): Promise<Stores> {
-  const stores = await openStore(config, dataDir, options);
+  const cold = new ColdChunks();
+  const stores = await openStore(config, dataDir, cold, options);
   if (config.objectStorage === null) return stores;
   try {
     // Its client is larger than the rest of the program.
@@ -37,6 +39,7 @@ export async function openStores(config: NodeConfig, dataDir: string, options: O
     const measure =
       objectCalls && (<T>(operation: string, call: () => Promise<T>) => timed(objectCalls, operation, call));
     const opened = await openObjectBlobs({ place: config.objectStorage, former: stores.blobs, log, measure });
+    cold.use(opened.blobs);
     const close = async (): Promise<void> => {
       opened.close();
       await stores.close();
@@ -48,15 +51,20 @@ export async function openStores(config: NodeConfig, dataDir: string, options: O
   }
 }
 
-async function openStore(config: NodeConfig, dataDir: string, { disk }: OpenOptions): Promise<Stores> {
+async function openStore(
+  config: NodeConfig,
+  dataDir: string,
+  cold: ColdChunks,
+  { disk }: OpenOptions,
+): Promise<Stores> {
   // A driver is a tenth of the time in which a node starts, so only the one that the node uses is loaded.
   if (config.mongodb === null) {
     const { openSqliteStores } = await import("../stores/sqlite/open.ts");
     const reserve = disk === undefined ? {} : { disk };
-    return openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit, ...reserve });
+    return openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit, cold, ...reserve });
   }
   const { openMongoStores } = await import("../stores/mongo/open.ts");
-  return openMongoStores(config.mongodb);
+  return openMongoStores(config.mongodb, cold);
 }
 
 /** Throws `not_found` when the data directory has no embedded store although the configuration names no other one. */

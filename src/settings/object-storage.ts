@@ -1,5 +1,7 @@
 /** The settings of the object storage: their rows in the table of settings, and their checks. */
 import { z } from "zod";
+import { parseDuration } from "../domain/durations.ts";
+import type { ColdLogs } from "../domain/retention.ts";
 import type { Setting } from "./setting.ts";
 
 export const OBJECT_STORAGE_SETTING_ROWS = {
@@ -27,6 +29,12 @@ export const OBJECT_STORAGE_SETTING_ROWS = {
     without: "`on` with an endpoint, else `off`",
     meaning: "`on`: the bucket is named in the path of a request; `off`: in the host name.",
   },
+  MILLRACE_OBJECT_STORAGE_LOGS: {
+    group: "Artifacts and caches",
+    standard: "1h",
+    meaning:
+      "How long after the end of its step a log [goes to the object storage](operations.md#logs-in-the-object-storage); `off`: none does.",
+  },
   MILLRACE_OBJECT_STORAGE_DOWNLOADS: {
     group: "Artifacts and caches",
     standard: "proxied",
@@ -48,6 +56,8 @@ export interface ObjectPlace {
 }
 
 export interface ObjectStorageSettings extends ObjectPlace {
+  /** When logs go there; null: none does. */
+  readonly logs: ColdLogs | null;
   /** Users fetch content from the object storage where they can. */
   readonly directDownloads: boolean;
 }
@@ -73,6 +83,16 @@ const endpoint = z.string().transform((text, check): string => {
   return z.NEVER;
 });
 
+const MAX_LOG_AGE_MS = 3_650 * 86_400_000;
+
+const logs = z.string().transform((text, check): ColdLogs | null => {
+  if (text === "off") return null;
+  const afterMs = parseDuration(text);
+  if (afterMs !== undefined && afterMs <= MAX_LOG_AGE_MS) return { afterMs };
+  check.addIssue("must be a duration up to 3650d, such as 1h, or off");
+  return z.NEVER;
+});
+
 export const OBJECT_STORAGE_SETTINGS = {
   MILLRACE_OBJECT_STORAGE: place.optional(),
   MILLRACE_OBJECT_STORAGE_ENDPOINT: endpoint.optional(),
@@ -81,6 +101,7 @@ export const OBJECT_STORAGE_SETTINGS = {
     .regex(/^[a-z0-9-]{1,64}$/, "must be the name of a region, such as eu-central-1")
     .optional(),
   MILLRACE_OBJECT_STORAGE_PATH_STYLE: z.enum(["on", "off"], { error: "must be on or off" }).optional(),
+  MILLRACE_OBJECT_STORAGE_LOGS: logs.default({ afterMs: 3_600_000 }),
   MILLRACE_OBJECT_STORAGE_DOWNLOADS: z.enum(["proxied", "direct"], { error: "must be proxied or direct" }).optional(),
 } as const;
 
@@ -96,6 +117,7 @@ export function objectStorage(read: Read): ObjectStorageSettings | null {
     endpoint: address,
     region: read.MILLRACE_OBJECT_STORAGE_REGION ?? OBJECT_STORAGE_SETTING_ROWS.MILLRACE_OBJECT_STORAGE_REGION.standard,
     pathStyle: (read.MILLRACE_OBJECT_STORAGE_PATH_STYLE ?? (address === null ? "off" : "on")) === "on",
+    logs: read.MILLRACE_OBJECT_STORAGE_LOGS,
     directDownloads: read.MILLRACE_OBJECT_STORAGE_DOWNLOADS === "direct",
   };
 }

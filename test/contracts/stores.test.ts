@@ -9,6 +9,7 @@ import { MongoClient } from "mongodb";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids.ts";
 import { Connection } from "../../src/stores/mongo/connection.ts";
+import { ColdChunks } from "../../src/stores/format/cold-chunks.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { ReadModels } from "../../src/stores/mongo/read-models.ts";
 import { MIGRATIONS } from "../../src/stores/mongo/schema.ts";
@@ -22,6 +23,7 @@ import { agentEventStoreContract } from "./agent-event-store.ts";
 import { artifactStoreContract } from "./artifact-store.ts";
 import { auditStoreContract } from "./audit-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
+import { coldLogContract } from "./cold-logs.ts";
 import { cacheStoreContract } from "./cache-store.ts";
 import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
@@ -58,7 +60,8 @@ import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("the store on SQLite", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
-  before(async () => void (opened = await openTestSqlite()));
+  const cold = new ColdChunks();
+  before(async () => void (opened = await openTestSqlite(cold)));
   after(() => opened.close());
 
   aggregateStoreContract(() => opened.stores);
@@ -69,6 +72,7 @@ describe("the store on SQLite", () => {
   testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   logJoiningContract(() => opened.stores, watchSqlite);
+  coldLogContract(() => opened.stores, cold, watchSqlite);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
   listPagesContract(() => opened.stores);
@@ -152,12 +156,13 @@ describe("the store on SQLite", () => {
 describe("the store on MongoDB", function () {
   this.timeout(60_000);
   const database = freshDatabase();
+  const cold = new ColdChunks();
   let stores: Stores;
   let url: string;
   let client: MongoClient;
   before(async () => {
     ({ url } = await startTestMongo());
-    stores = await openMongoStores({ url, database });
+    stores = await openMongoStores({ url, database }, cold);
     client = await MongoClient.connect(url);
   });
   after(async () => {
@@ -174,6 +179,7 @@ describe("the store on MongoDB", function () {
   testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);
   logJoiningContract(() => stores, watchMongo);
+  coldLogContract(() => stores, cold, watchMongo);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
   listPagesContract(() => stores);

@@ -4,6 +4,7 @@ import { join, posix } from "node:path";
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { deriveRolesPage } from "../support/roles-page.ts";
+import { deriveShardingTables } from "../support/sharding-page.ts";
 import { STATE_TABLES, deriveStatesPage } from "../support/states-page.ts";
 import { anchorsOf, blocksOf, exists, PAGES, proseOf, readPage, ROOT, under } from "../support/pages.ts";
 import { readTable } from "../support/markdown-table.ts";
@@ -97,6 +98,14 @@ describe("the page of states", () => {
     const tables = [...page.matchAll(/<!-- table: (\w+) -->/g)].map(([, name]) => name);
     expect(tables).to.deep.equal(Object.keys(STATE_TABLES));
     expect(deriveStatesPage(page)).to.equal(page);
+  });
+});
+
+describe("the tables of a sharded MongoDB", () => {
+  it("are those of the code (else run `npm run generate`)", () => {
+    const page = readPage("docs/operations.md");
+    expect(page.match(/<!-- sharding: [\w ]+ -->/g)).to.have.length(3);
+    expect(deriveShardingTables(page)).to.equal(page);
   });
 });
 

@@ -47,6 +47,10 @@ describe("the ingest of log lines", () => {
       dueJoinings: (...call) => real.dueJoinings(...call),
       joinNext: (...call) => real.joinNext(...call),
       endJoining: (joining) => real.endJoining(joining),
+      putOff: (...call) => real.putOff(...call),
+      warmChunks: (...call) => real.warmChunks(...call),
+      cool: (...call) => real.cool(...call),
+      coldBlobs: (stepRunIds) => real.coldBlobs(stepRunIds),
     };
     const feed = {
       publish: (channel: string, payload: unknown) => Promise.resolve(void published.push({ channel, payload })),

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { FetchStepRunRequest } from "../../proto/generated/agent/v1/agent.ts";
@@ -145,7 +146,9 @@ describe("an agent that pulls", () => {
 
     it("shows which of its steps wait for the tokens of their checkouts, while it gets the others", async () => {
       const project = { projectId: asId<ProjectId>("default"), pipelineId: null };
-      const app = JSON.stringify({ appId: 1, installationId: 2, privateKey: "-----BEGIN RSA PRIVATE KEY-----" });
+      const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+      const pem = privateKey.export({ type: "pkcs8", format: "pem" });
+      const app = JSON.stringify({ appId: 1, installationId: 2, privateKey: pem });
       await gateway.context.secrets.create({ ...project, name: "APP" }, app, "ann");
       const away = new GitFault("unreachable", "the host is away", { isOfApi: true });
       const git = { appTokens: { source: () => ({ token: () => Promise.reject(away) }) } };

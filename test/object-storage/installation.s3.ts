@@ -7,6 +7,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
+import { ObjectClient } from "../../src/stores/objects/object-client.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { startTestObjectStorage, type TestObjectStorage } from "./storage.ts";
 import { ProcessWorld } from "../support/processes.ts";
@@ -37,6 +39,7 @@ describe("an installation with an object storage", function () {
       ...storage.credentials,
       MILLRACE_OBJECT_STORAGE: `s3://${storage.bucket}/an/installation`,
       MILLRACE_OBJECT_STORAGE_ENDPOINT: `http://127.0.0.1:${proxy.port}`,
+      MILLRACE_OBJECT_STORAGE_LOGS: "1s",
     };
     await installation.serve(dataDir, env);
     await installation.agent("one");
@@ -86,6 +89,34 @@ describe("an installation with an object storage", function () {
     expect(list).to.have.length(1);
     return `/pipelines/runs/${runId}/artifacts/${list[0].artifactId}/content`;
   };
+  const pathOfLog = ({
+    pipelineId,
+    runId,
+    jobs,
+  }: {
+    pipelineId: string;
+    runId: string;
+    jobs: readonly any[];
+  }): string => `/pipelines/${pipelineId}/runs/${runId}/steps/${jobs[0].steps.at(-1).stepRunId}/logs`;
+  /** What `seq 1 COUNT` wrote. */
+  const countsIn = (text: string): readonly string[] => text.split("\n").filter((line) => /^\d+$/.test(line));
+  const counted = (most: number): readonly string[] => Array.from({ length: most }, (_, at) => `${at + 1}`);
+  const objectsOfLogs = async (): Promise<number> => {
+    const client = new ObjectClient({ ...storage.place(), prefix: "an/installation/" });
+    let count = 0;
+    for await (const _ of client.list("blobs/log_")) count++;
+    client.close();
+    return count;
+  };
+  const coldChunks = (): number => {
+    const store = new SqliteConnection(join(dataDir, "millrace.db"));
+    try {
+      const row = store.prepare("SELECT count(*) AS n FROM log_chunks WHERE substr(body, 1, 1) = '{'").get();
+      return (row as { readonly n: number }).n;
+    } finally {
+      store.close();
+    }
+  };
   const readiness = async (): Promise<{ status: number; text: string }> => {
     const answer = await fetch(`http://${installation.node.http}/readyz`);
     return { status: answer.status, text: await answer.text() };
@@ -111,6 +142,13 @@ describe("an installation with an object storage", function () {
   });
 
   it("keeps an artifact, a cache and a log while the node is killed and the storage is away", async () => {
+    const early = await ended(await trigger("early", [say("seq 1 30000", { name: "count" })]));
+    await until("the object of the log", async () => (await objectsOfLogs()) > 0, 60_000);
+    await restart();
+    await until("the log is in the storage alone", () => coldChunks() > 0, 60_000);
+    expect(countsIn((await bytesOf(`${pathOfLog(early)}/text`)).toString())).to.deep.equal(counted(30_000));
+    await restart();
+
     const deps = { id: "deps", name: "deps", uses: "cache", args: { key: "deps-1", paths: ["deps"] } };
     const steps = [
       deps,
@@ -130,6 +168,13 @@ describe("an installation with an object storage", function () {
       .and.include("check its address and the network");
     const away = await readiness();
     expect(away.status, away.text).to.equal(200);
+    for (const rest of ["?tail=3", "/text", "/search?q=77"]) {
+      const unread = await fetchFrom(`${pathOfLog(early)}${rest}`);
+      expect(unread.status, rest).to.equal(503);
+      expect(await unread.text(), rest).to.include("check its address and the network");
+    }
+    const live = await ended(await trigger("live", [say("seq 1 50", { name: "count" })]));
+    expect(countsIn((await bytesOf(`${pathOfLog(live)}/text`)).toString()), "logs of now").to.deep.equal(counted(50));
     expect(away.text).to.include("object-storage").and.include("cannot be reached");
     await restart();
     await proxy.comeUp();
@@ -140,9 +185,8 @@ describe("an installation with an object storage", function () {
     await restart();
     const big = await bytesOf(await artifactOf(runId));
     expect([big.length, sha256(big)]).to.deep.equal([9 * MIB, sha256(Buffer.alloc(9 * MIB, "x"))]);
-    const { stepRunId } = detail.jobs[0].steps[1];
-    const log = await bytesOf(`/pipelines/${detail.pipelineId}/runs/${runId}/steps/${stepRunId}/logs/text`);
-    expect(log.toString().match(/^.*\b2000$/m), "the log").not.to.equal(null);
+    expect(countsIn((await bytesOf(`${pathOfLog(early)}/text`)).toString())).to.deep.equal(counted(30_000));
+    expect(countsIn((await bytesOf(`${pathOfLog(detail)}/text`)).toString()), "the log").to.deep.equal(counted(2_000));
     const again = await ended(await trigger("again", [deps, say('test "$(cat deps/file)" = kept', { name: "use" })]));
     expect(again.status, JSON.stringify(again)).to.equal("success");
     const metrics = await (await fetch(`http://${installation.node.metrics}/metrics`)).text();

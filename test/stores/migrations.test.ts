@@ -148,7 +148,7 @@ describe("migrations of the store on MongoDB", function () {
     async (connection) => {
       ran.push(id);
       await meanwhile();
-      await connection.collection("marks").updateOne({ _id: id }, { $set: { done: true } }, { upsert: true });
+      await connection.collection("documents").updateOne({ _id: id }, { $set: { done: true } }, { upsert: true });
     };
 
   it("are applied once each, and new ones are added to an existing store", async () => {
@@ -180,7 +180,7 @@ describe("migrations of the store on MongoDB", function () {
       const [, url, database] = process.argv;
       const connection = await Connection.open({ url, database });
       await migrate(connection, [async () => {
-        await connection.collection("marks").insertOne({ _id: "a" });
+        await connection.collection("documents").insertOne({ _id: "a" });
         process.kill(process.pid, "SIGKILL");
       }]);`;
     expect(await inChild(script, url, database)).to.equal("SIGKILL");
@@ -188,7 +188,7 @@ describe("migrations of the store on MongoDB", function () {
     expect(await versionOf(connection)).to.equal("0");
     await migrateMongo(connection, [putting([], "a")]);
     expect(await versionOf(connection)).to.equal("1");
-    expect(await connection.collection("marks").findOne({ _id: "a" })).to.deep.equal({ _id: "a", done: true });
+    expect(await connection.collection("documents").findOne({ _id: "a" })).to.deep.equal({ _id: "a", done: true });
   });
 
   it("end at the newest version when two nodes run them at once", async () => {

@@ -18,6 +18,7 @@ import { RedisBoard } from "../../src/board/redis-board.ts";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
+import type { ColdChunks } from "../../src/stores/format/cold-chunks.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
@@ -88,10 +89,11 @@ export async function openTestEdge(
     oidc?: HttpServerOptions["oidc"];
     git?: NonNullable<ClusterContext["git"]>;
     webFolder?: string;
+    cold?: ColdChunks;
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
-  const store = await openTestSqlite();
+  const store = await openTestSqlite(limits.cold);
   const log = silentLog;
   const target = { url: redis.url };
   const client = connectRedis(target, { role: "edge", log });

@@ -5,12 +5,14 @@
 import { noteCosts } from "./file-costs.ts";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
+import { takeUnlisted, watchShardKeys } from "./mongo-shard-keys.ts";
 import { beGenerous } from "./patience.ts";
 import { useTestPrograms } from "./test-programs.ts";
 import { until } from "./until.ts";
 
 useTestPrograms();
 beGenerous();
+watchShardKeys();
 
 let endMongo: (() => Promise<void>) | undefined;
 
@@ -32,6 +34,15 @@ let openBefore: readonly string[] = [];
 const openNow = (): readonly string[] =>
   process.getActiveResourcesInfo().filter((kind) => kind !== "Timeout" && kind !== "Immediate");
 
+/** Fails a file whose stores have sent a query to all shards that src/stores/mongo/cluster/sharding.ts does not list. */
+function refuseUnlisted(): void {
+  const queries = takeUnlisted();
+  if (queries.length === 0) return;
+  throw new Error(
+    `on a sharded MongoDB these queries go to all shards: name the shard key, or list them in TO_ALL_SHARDS: ${queries.join("; ")}`,
+  );
+}
+
 /**
  * Hooks that fail a file that leaves a resource open, because mocha would not end when it runs that file alone. The
  * hooks check only in a parallel run: there mocha ends its processes although resources are open.
@@ -43,9 +54,10 @@ export const mochaHooks = {
   async afterAll(this: Mocha.Context): Promise<void> {
     const suites = this.test?.parent?.suites ?? [];
     noteCosts(suites);
-    if (process.env["MOCHA_WORKER_ID"] === undefined) return;
     // The reporter names the file of a failed hook, which mocha knows only of hooks in a file.
     if (this.test !== undefined) this.test.file = suites[0]?.file;
+    refuseUnlisted();
+    if (process.env["MOCHA_WORKER_ID"] === undefined) return;
     let left: string[] = [];
     const isClosed = () => {
       left = [...openNow()];

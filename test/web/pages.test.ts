@@ -109,6 +109,27 @@ describe("the pages", function () {
     await page.getByText("No run to compare with").waitFor();
   });
 
+  it("hold the secrets of a pipeline, and show what starts it", async () => {
+    const base = `/pipelines/${showcase.pipelineId}`;
+    await page.goto(`${base}/secrets`);
+    await page.getByRole("button", { name: "Set a secret" }).first().click();
+    await dialog().getByLabel("Name").fill("SHOP_KEY");
+    await dialog().getByLabel("Value").fill("the-value-of-the-shop");
+    await dialog().getByRole("button", { name: "Set", exact: true }).click();
+    await row("SHOP_KEY").waitFor();
+    await row("SHOP_KEY").getByRole("button", { name: "Delete" }).click();
+    await dialog().getByRole("button", { name: "Delete" }).click();
+    await row("SHOP_KEY").waitFor({ state: "detached" });
+    await page.goto(base);
+    const starts = page.getByRole("table", { name: "What starts it" });
+    await starts.getByText("Users and programs").waitFor();
+    await starts.getByText("release at generic").waitFor();
+    await starts.getByText("30 2 * * *").waitFor();
+    await starts.getByRole("button", { name: "Pause" }).click();
+    await starts.getByText("Paused", { exact: true }).waitFor();
+    await starts.getByRole("button", { name: "Resume" }).click();
+  });
+
   it("manage a project: members, secrets, variables and settings", async () => {
     const base = `/projects/${showcase.projectId}`;
     await page.goto(`${base}/secrets`);

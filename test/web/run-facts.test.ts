@@ -127,6 +127,7 @@ describe("the replay of a run", () => {
 
   it("names the cause of an event in words", () => {
     expect(causeText(events[0]!)).to.equal("an agent has asked for it (agt_1)");
+    expect(causeText(events[0]!, new Map([["agt_1", "build-1"]]))).to.equal("an agent has asked for it (build-1)");
     expect(causeText({ ...events[0]!, cause: "queueTimeout", by: "" })).to.equal("queue timeout");
   });
 });

@@ -46,6 +46,15 @@ describe("the graph of a run", () => {
     for (const { path } of edges) expect(path).to.match(/^M[\d.]+ [\d.]+C[\d. -]+$/);
   });
 
+  it("makes jobs narrower so that the graph fits its place, down to names that can still be read", () => {
+    const chain = jobs(["a", "b", "c", "d"].map((name, at) => ({ name, needs: at === 0 ? [] : ["abcd"[at - 1]!] })));
+    const wide = layOut(chain);
+    const fitting = layOut(chain, wide.width - 100);
+    expect(fitting.width).to.be.within(wide.width - 104, wide.width - 100);
+    expect(layOut(chain, 300).blocks.map(({ width }) => width)).to.deep.equal([148, 148, 148, 148]);
+    expect(layOut(chain, 5_000)).to.deep.equal(wide);
+  });
+
   it("folds the cells of a matrix into one block, with counts", () => {
     const cells = ["linux", "mac", "win"].map((os, at) => ({
       name: `unit (os=${os})`,

@@ -31,6 +31,10 @@ const JUNIT = (failures: readonly string[]): string =>
 
 /** Three stages; the run fails with the variable `broken`, and asks before it deploys. */
 const SHOP = {
+  triggers: {
+    cron: [{ name: "nightly", schedule: "30 2 * * *", timezone: "Europe/Berlin" }],
+    event: [{ provider: "generic", event: "release", branches: ["main"] }],
+  },
   stages: [
     {
       name: "checks",
@@ -108,7 +112,10 @@ export class Showcase {
   static async start(): Promise<Showcase> {
     const world = await ProcessWorld.create();
     const installation = await EmbeddedInstallation.create(world);
-    await installation.serve(join(world.folder, "node"), { MILLRACE_OUTGOING_NETWORKS: "127.0.0.0/8" });
+    await installation.serve(join(world.folder, "node"), {
+      MILLRACE_OUTGOING_NETWORKS: "127.0.0.0/8",
+      MILLRACE_GIT_NETWORKS: "127.0.0.0/8",
+    });
     await installation.agent("build-1");
     const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
     await once(receiver, "listening");
@@ -242,7 +249,10 @@ export class Showcase {
       ["runs", "/runs"],
       ["pipelines", "/pipelines"],
       ["new-pipeline", "/pipelines/new"],
+      ["new-pipeline-git", "/pipelines/new?from=git"],
       ["pipeline", `/pipelines/${this.pipelineId}`],
+      ["pipeline-secrets", `/pipelines/${this.pipelineId}/secrets`],
+      ["pipeline-settings", `/pipelines/${this.pipelineId}/settings`],
       ["edit", `/pipelines/${this.pipelineId}/edit`],
       ["trigger", `/pipelines/${this.pipelineId}/trigger`],
       ["run", `/runs/${waiting}`],

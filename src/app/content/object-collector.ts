@@ -3,6 +3,7 @@
  * or the store was restored from a backup. What records lead to is deleted with them.
  */
 import { asId, type ArtifactId, type DeliveryId, type UploadId } from "../../domain/ids.ts";
+import { logOfColdBlob } from "../../stores/ports/logs.ts";
 import type { ObjectCalls } from "../../stores/ports/blobs.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { loopShare } from "../loop-share.ts";
@@ -16,7 +17,7 @@ const LEAST_AGE_MS = 7 * DAY_MS;
 const MOST_CACHES = 20_000;
 
 type CollectorContext = Pick<AppContext, "clock" | "log" | "uploadRules"> &
-  WithStores<"blobs" | "artifacts" | "caches" | "uploads" | "hooks">;
+  WithStores<"blobs" | "artifacts" | "caches" | "uploads" | "hooks" | "logs">;
 
 /**
  * On every worker, each hour for unfinished content and each day for orphans, of which only the worker that `isFirst` looks:
@@ -93,6 +94,8 @@ async function hasRecord({ stores }: CollectorContext, blobId: string): Promise<
       return (await stores.uploads.find(asId<UploadId>(blobId))) !== undefined;
     case "hdl":
       return (await stores.hooks.findDelivery(asId<DeliveryId>(blobId))) !== undefined;
+    case "log":
+      return (await stores.logs.coldBlobs([logOfColdBlob(blobId)])).includes(blobId);
     default:
       return true;
   }

@@ -3,7 +3,7 @@
  * and each part of a page is one object, so that what is made of it (its text for viewers) can be kept beside it.
  */
 import type { StepRunId } from "../../domain/ids.ts";
-import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
+import { ColdLogError, lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { loopShare } from "../loop-share.ts";
 
@@ -62,7 +62,7 @@ export class LogPages {
     const reading = this.#read(stepRunId, fromLine)
       .then((page) => (page.isFull ? this.#keep(key, page) : page))
       .catch((error: unknown) => {
-        this.#steadySince = this.#context.clock.now();
+        if (!(error instanceof ColdLogError)) this.#steadySince = this.#context.clock.now();
         throw error;
       })
       .finally(() => this.#running.delete(key));

@@ -2,11 +2,13 @@
 import { jobName } from "../../../actors/job/state.ts";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import type { WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
 import { findPlan } from "../lookups.ts";
 import { reachRun } from "../reaching.ts";
 import { requireKeptLog } from "../runs/kept-parts.ts";
 import type { LogsContext } from "./context.ts";
+import { requireReadableLogs } from "../content/cold-logs.ts";
 import { logText } from "./log-text.ts";
 import { Places } from "./places.ts";
 import { type StepWithLog, stepsWithLog } from "./run-steps.ts";
@@ -26,10 +28,11 @@ export interface LogArchive {
 /**
  * An archive with a file for each attempt of each step. Of a step that runs, lines that are stored after the file was begun are
  * not in it.
- * Throws `forbidden`, `too_many`, and `not_found` for a run whose logs were removed.
+ * Throws `forbidden`, `too_many`, `not_found` for a run whose logs were removed, and `unavailable` while the object storage
+ * that has some of them is away.
  */
 export async function openLogArchive(
-  context: LogsContext,
+  context: LogsContext & WithStores<"blobs">,
   caller: Caller,
   { pipelineId, runId }: { readonly pipelineId: PipelineId; readonly runId: RunId },
 ): Promise<LogArchive> {
@@ -37,6 +40,10 @@ export async function openLogArchive(
   const steps = await stepsWithLog(context, runId);
   const plan = await findPlan(context, runId);
   if (steps.length > 0) await requireKeptLog(context, runId, steps[0]!.stepRunId);
+  await requireReadableLogs(
+    context,
+    steps.map(({ logOf }) => logOf),
+  );
   const close = places.take();
   return { bytes: zipOf(filesOf(context, steps, plan)), close };
 }

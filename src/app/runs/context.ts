@@ -23,4 +23,6 @@ export type RunsContext = Pick<
 
 /** What the removal of a run works with. */
 export type RunRemovalContext = Pick<AppContext, "clock"> &
-  WithStores<"inbox" | "artifacts" | "uploads" | "blobs" | "pipelines" | "idempotency" | "removeRun" | "removals">;
+  WithStores<
+    "inbox" | "artifacts" | "uploads" | "blobs" | "logs" | "pipelines" | "idempotency" | "removeRun" | "removals"
+  >;

@@ -3,6 +3,7 @@ import { adHocRevisionId, type ApprovalId, type JobRunId, type RunId, type StepR
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Removal } from "../../stores/ports/removals.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
+import { removeWithObjects } from "../content/cold-logs.ts";
 import type { WithStores } from "../context.ts";
 import type { RunRemovalContext } from "./context.ts";
 import { findSuccessor, successionKey } from "./succession.ts";
@@ -23,7 +24,7 @@ export async function removeRun(context: RunRemovalContext, aggregate: Aggregate
  */
 export async function finishRemoval({ stores }: Pick<RunRemovalContext, "stores">, removal: Removal): Promise<void> {
   const { runId, succession } = removal;
-  await stores.removeRun(removal);
+  await removeWithObjects({ stores }, removal.stepRunIds, () => stores.removeRun(removal));
   // After the run, so that no reader sees a part of it, and before the removal counts as finished.
   await Promise.all([
     deleteArtifactsOfRun(stores, runId),

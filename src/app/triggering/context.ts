@@ -25,6 +25,7 @@ export type TriggeringContext = Pick<
     | "artifacts"
     | "uploads"
     | "blobs"
+    | "logs"
     | "hooks"
     | "plugins"
     | "pipelines"

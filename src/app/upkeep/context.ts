@@ -4,7 +4,7 @@ import type { AppContext, WithStores } from "../context.ts";
 /** What the first start, retention and the reconciler of groups work with; operators use {@link ClusterContext}. */
 export type UpkeepContext = Pick<
   AppContext,
-  "mailboxes" | "clock" | "log" | "shards" | "givenVariables" | "spans" | "publicUrl"
+  "mailboxes" | "clock" | "coldLogs" | "log" | "shards" | "givenVariables" | "spans" | "publicUrl"
 > &
   WithStores<
     | "aggregates"

@@ -17,6 +17,7 @@ import type { KeptRun } from "../../stores/ports/retention.ts";
 import { stopRunsOfDeleted } from "../catalogue/pipeline-deletion.ts";
 import { effectiveRetention, readLayers, type SettingLayers } from "../effective-settings.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
+import { removeWithObjects } from "../content/cold-logs.ts";
 import type { UpkeepContext } from "./context.ts";
 import { DeployedRuns } from "./deployed-runs.ts";
 import { type Outlook, PruneSchedule } from "./prune-schedule.ts";
@@ -249,10 +250,8 @@ const DELETE_PART: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Pr
     const ownSteps = (aggregate?.actors ?? []).filter(
       ({ kind, state }) => kind === "step" && (state as StepState).reusedFrom === null,
     );
-    await retention.dropLogs(
-      runId,
-      ownSteps.map(({ id }) => id as StepRunId),
-    );
+    const stepRunIds = ownSteps.map(({ id }) => id as StepRunId);
+    await removeWithObjects(context, stepRunIds, () => retention.dropLogs(runId, stepRunIds));
     return true;
   },
   artifacts: async (context, { runId, origin }) => {

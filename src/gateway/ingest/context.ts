@@ -4,7 +4,16 @@ import type { AppContext, WithStores } from "../../app/context.ts";
 /** What the uploads of agents work with: log lines, events, artifacts and cache entries. */
 export type IngestContext = Pick<
   AppContext,
-  "feed" | "mailboxes" | "shards" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
+  | "feed"
+  | "mailboxes"
+  | "shards"
+  | "clock"
+  | "coldLogs"
+  | "log"
+  | "meters"
+  | "eventNamespace"
+  | "artifactRules"
+  | "cacheRules"
 > &
   WithStores<
     | "aggregates"

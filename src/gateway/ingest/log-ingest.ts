@@ -3,6 +3,7 @@ import type { AgentId, ProjectId, StepRunId } from "../../domain/ids.ts";
 import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
 import { logChannel } from "../../feed/feed.ts";
 import {
+  COLD_LOG_BYTES,
   isSmall,
   lastLineOf,
   type LogChunk,
@@ -52,6 +53,8 @@ interface Standing {
   readonly projectId: ProjectId;
   /** Small chunks that the store was not told of, and the first line of the first one. */
   readonly small: { readonly chunks: number; readonly fromLine: number };
+  /** The store was told of the log since it was large enough to be moved. */
+  readonly isNoted: boolean;
 }
 
 /** One agent's stream of batches. Batches of different steps are stored at the same time, those of one step one by one. */
@@ -99,11 +102,14 @@ export class LogIngest {
     const { logs } = this.#context.stores;
     const { projectId } = before;
     const small = withChunk(before.small, { line: lines[0]!.line, size: isBeyond ? undefined : added });
-    const joining = this.#joiningOf(small);
+    const isNew = !before.isNoted && size.bytes >= COLD_LOG_BYTES && this.#context.coldLogs !== undefined;
+    const isJoined = small.chunks >= SMALL_CHUNKS;
+    const fromLine = small.chunks > 0 ? small.fromLine : lines[0]!.line;
+    const joining = isNew || isJoined ? this.#joiningFrom(fromLine) : undefined;
     const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId, lines, ...joining });
     const isStored = through > before.through && !isBeyond;
     if (isStored) this.#count(added);
-    const counted = { size, small: joining === undefined ? small : NO_CHUNKS };
+    const counted = { size, small: isJoined ? NO_CHUNKS : small, isNoted: before.isNoted || isNew };
     this.#remember(key, { ...before, through, ...(isStored ? counted : {}) });
     // Viewers read a gap record that grows from the store, once a second.
     if (!isBeyond) this.#publish(stepRunId, lines, before.through, through);
@@ -125,6 +131,7 @@ export class LogIngest {
     return {
       projectId,
       small: NO_CHUNKS,
+      isNoted: false,
       through: await logs.storedThrough(stepRunId),
       size: await logs.size(stepRunId),
       most: {
@@ -135,9 +142,9 @@ export class LogIngest {
   }
 
   /** What the store is told now and then, so that it costs a chunk nothing. */
-  #joiningOf({ chunks, fromLine }: Standing["small"]): Pick<LogChunk, "joining"> | undefined {
-    if (chunks < SMALL_CHUNKS) return undefined;
-    return { joining: { fromLine, dueAt: this.#context.clock.now() + JOIN_AFTER_MS } };
+  #joiningFrom(fromLine: number): Pick<LogChunk, "joining"> {
+    const { clock, coldLogs } = this.#context;
+    return { joining: { fromLine, dueAt: clock.now() + Math.min(JOIN_AFTER_MS, coldLogs?.afterMs ?? JOIN_AFTER_MS) } };
   }
 
   #count({ entries, bytes }: LogSize): void {

@@ -10,6 +10,8 @@ const STYLE = [
   ":root{color-scheme:light dark}",
   "body{font:16px/1.5 system-ui,sans-serif;margin:0;padding:8vh 1rem 2rem;color:light-dark(#1c1e20,#e4e6e8);background:light-dark(#fafaf8,#131517)}",
   "main{max-width:24rem;margin:0 auto;padding:1.2rem 1.6rem 1.6rem;border:1px solid light-dark(#e3e3de,#2b2f34);border-radius:10px;background:light-dark(#fff,#1a1d20)}",
+  ".brand{display:flex;align-items:center;gap:.5rem;max-width:24rem;margin:0 auto 1rem;font-size:1.15rem;font-weight:640}",
+  ".brand svg{width:28px;height:28px;fill:none;stroke:light-dark(#14647f,#74c4df);stroke-width:2.2;stroke-linecap:round}",
   "h1{margin:.2rem 0 .6rem;font-size:1.4rem}a,summary{color:light-dark(#14647f,#74c4df)}details{margin-top:1.2rem}summary{cursor:pointer}",
   "label{display:block;margin:.8rem 0}input{display:block;width:100%;box-sizing:border-box;margin-top:.2rem}",
   "input,button,.button{padding:.45rem .7rem;border:1px solid light-dark(#8b8f93,#6b7278);border-radius:6px;font:inherit;color:inherit;background:light-dark(#fff,#131517)}",
@@ -20,6 +22,12 @@ const STYLE = [
 ].join("");
 /** No character of it needs an escape, and the policy names the hash of all that is between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+/** The wheel of a mill above its race, as the web page has it. */
+const MARK = new Html(
+  '<svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="9.5" r="6.5"/>' +
+    '<path stroke-width="1.3" d="M12 3v13M5.5 9.5h13M7.4 4.9l9.2 9.2M16.6 4.9l-9.2 9.2"/>' +
+    '<path d="M2 20.5c1.7-1.6 3.3-1.6 5 0s3.3 1.6 5 0 3.3-1.6 5 0 3.3 1.6 5 0"/></svg>',
+);
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 const POLICY = [
   "default-src 'none'",
@@ -55,6 +63,7 @@ export function sendPage(ctx: ApiContext, { title, body, status = 200, goOn }: P
         ${STYLE_ELEMENT}
       </head>
       <body>
+        <p class="brand">${MARK} millrace</p>
         <main>
           <h1>${title}</h1>
           ${body}

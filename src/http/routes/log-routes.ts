@@ -2,6 +2,7 @@
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import type { AppContext } from "../../app/context.ts";
+import { requireReadableLogs } from "../../app/content/cold-logs.ts";
 import { openLogArchive } from "../../app/logs/log-archive.ts";
 import { logText, logTextQuery } from "../../app/logs/log-text.ts";
 import { openLog } from "../../app/logs/read-log.ts";
@@ -60,6 +61,7 @@ export const LOG_ROUTES = [
     errors: ["not_found"],
     async send(context, { caller, params, query, ctx }) {
       const { logOf, through, writer } = await openLog(context, caller, params);
+      await requireReadableLogs(context, [logOf]);
       const { timestamps, level, stream } = query;
       const options = {
         level,

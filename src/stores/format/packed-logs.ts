@@ -1,6 +1,6 @@
-/** Which chunks of logs are stored compressed. */
+/** Which chunks of logs are stored compressed, and which go to the object storage. */
 import type { LogLine, LogStore } from "../ports/logs.ts";
-import { PACKED_LOGS_SCHEMA } from "./stored-format.ts";
+import { COLD_LOGS_SCHEMA, PACKED_LOGS_SCHEMA } from "./stored-format.ts";
 
 /** A chunk whose lines take less as JSON stays as it is. Compressed, it would save little more than a row takes. */
 const PACKED_FROM_BYTES = 2_048;
@@ -20,6 +20,11 @@ export function packedLogs(store: LogStore, writes: () => number): LogStore {
     dueJoinings: async (...call) => (writes() >= PACKED_LOGS_SCHEMA ? store.dueJoinings(...call) : []),
     joinNext: (...call) => store.joinNext(...call),
     endJoining: (joining) => store.endJoining(joining),
+    putOff: (...call) => store.putOff(...call),
+    // A node of an earlier version cannot read a cold chunk.
+    warmChunks: async (...call) => (writes() >= COLD_LOGS_SCHEMA ? store.warmChunks(...call) : []),
+    cool: (...call) => store.cool(...call),
+    coldBlobs: (stepRunIds) => store.coldBlobs(stepRunIds),
   };
 }
 

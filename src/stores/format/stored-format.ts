@@ -47,6 +47,9 @@ export const APART_SCHEMA = STEPS.indexOf(ENDED_ATTEMPTS_APART) + 2;
 /** From this schema on, every node reads compressed log chunks. */
 export const PACKED_LOGS_SCHEMA = STEPS.indexOf(VARIABLES_AND_PERMISSIONS) + 2;
 
+/** From this schema on, every node reads log chunks that are in an object storage. */
+export const COLD_LOGS_SCHEMA = STEPS.indexOf(VARIABLES_AND_PERMISSIONS) + 2;
+
 /** From this schema on, every node knows commands that bring pushed events. */
 export const PUSHED_EVENTS_SCHEMA = STEPS.indexOf(VARIABLES_AND_PERMISSIONS) + 2;
 

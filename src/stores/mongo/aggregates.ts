@@ -31,7 +31,8 @@ import {
 } from "../ports/aggregates.ts";
 import { MAX_COUNTED, type Page, type PlacedPageRequest } from "../ports/pages.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
+import { DURABLE } from "./cluster/concerns.ts";
+import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
 import { findRuns } from "./runs/find-runs.ts";
 import { loadJobs } from "./runs/load-jobs.ts";

@@ -28,9 +28,9 @@ export function gridBlobStore(connection: Connection): BlobStore {
   const chunks = connection.collection<Chunk>("blobs.chunks");
   const files = connection.collection<File>("blobs.files");
   const isThere = async (blobId: string, n: number): Promise<boolean> =>
-    (await chunks.findOne({ _id: idOf(blobId, n) }, { projection: { _id: 1 } })) !== null;
+    (await chunks.findOne(keyOf(blobId, n), { projection: { _id: 1 } })) !== null;
   const readChunk = async (blobId: string, n: number): Promise<Uint8Array> =>
-    (await chunks.findOne({ _id: idOf(blobId, n) }, { projection: { data: 1 } }))?.data.value() ?? new Uint8Array();
+    (await chunks.findOne(keyOf(blobId, n), { projection: { data: 1 } }))?.data.value() ?? new Uint8Array();
 
   return {
     async storedBytes(blobId) {
@@ -61,6 +61,11 @@ export function gridBlobStore(connection: Connection): BlobStore {
       await chunks.deleteMany({ files_id: blobId });
     },
   };
+}
+
+/** Names a chunk by its id and by the key of its shard. */
+function keyOf(blobId: string, n: number): Pick<Chunk, "_id" | "files_id"> {
+  return { _id: idOf(blobId, n), files_id: blobId };
 }
 
 function idOf(blobId: string, n: number): string {

@@ -23,6 +23,8 @@ import {
   type WriteError,
 } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
+import { EVERY_CALL, readConcern } from "./cluster/concerns.ts";
+import { type CollectionName, shardKeyOf } from "./cluster/sharding.ts";
 
 /** A document whose id is a string that millrace chooses. */
 export interface Keyed extends Document {
@@ -73,9 +75,6 @@ const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436]
 /** The name of the driver's error for a call that got no connection in time. The driver does not export its class. */
 const NO_CONNECTION = "MongoWaitQueueTimeoutError";
 
-/** For reads of what a majority of the replica set has. They may miss what was written a moment ago. */
-export const DURABLE = { readConcern: { level: "majority" } } as const;
-
 patchDriverConnections();
 
 export class Connection {
@@ -100,7 +99,7 @@ export class Connection {
     }
   }
 
-  collection<T extends { _id: string } = Keyed>(name: string): Collection<T> {
+  collection<T extends { _id: string } = Keyed>(name: CollectionName): Collection<T> {
     return this.#db.collection<T>(name);
   }
 
@@ -154,7 +153,7 @@ export async function insertIfAbsent<T extends { _id: string }>(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       if (isOfOtherIndex(error)) return false;
-      if ((await untilMajority(collection, [document._id])) === "stored" || attempt === INSERT_ATTEMPTS) return false;
+      if ((await untilMajorityHas(collection, [document])) === "stored" || attempt === INSERT_ATTEMPTS) return false;
       // The document was removed or rolled back in between.
     }
   }
@@ -163,14 +162,13 @@ export async function insertIfAbsent<T extends { _id: string }>(
 /** Inserts the documents whose ids are not taken; the others are stored by a majority, as in {@link insertIfAbsent}. */
 export async function insertAbsent(collection: Collection<Keyed>, documents: readonly Keyed[]): Promise<void> {
   if (documents.length === 0) return;
-  const ids = documents.map(({ _id }) => _id);
   for (let attempt = 1; ; attempt++) {
     try {
       await collection.insertMany([...documents], { ordered: false });
       return;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
-      if ((await untilMajority(collection, ids)) === "stored" || attempt === INSERT_ATTEMPTS) return;
+      if ((await untilMajorityHas(collection, documents)) === "stored" || attempt === INSERT_ATTEMPTS) return;
     }
   }
 }
@@ -184,10 +182,25 @@ export async function untilMajority<T extends { _id: string }>(
   ids: readonly string[],
   withinMs = MAJORITY_TIMEOUT_MS,
 ): Promise<"stored" | "gone"> {
-  const countIn = async (level: "majority" | "local"): Promise<number> => {
-    const filter = { _id: { $in: ids } } as never;
-    return (await collection.find(filter, { projection: { _id: 1 }, readConcern: { level } }).toArray()).length;
-  };
+  return untilMajorityHas(
+    collection,
+    ids.map((_id) => ({ _id })),
+    withinMs,
+  );
+}
+
+/** The same for documents with all of their fields. */
+async function untilMajorityHas<T extends { _id: string }>(
+  collection: Collection<T>,
+  documents: readonly { readonly _id: string }[],
+  withinMs = MAJORITY_TIMEOUT_MS,
+): Promise<"stored" | "gone"> {
+  const ids = documents.map(({ _id }) => _id);
+  const key = shardKeyOf(collection.collectionName);
+  const keys = new Set(documents.map((document) => (document as Document)[key] as unknown));
+  const filter = { _id: { $in: ids }, ...(key !== "_id" && { [key]: { $in: [...keys] } }) } as never;
+  const countIn = async (level: "majority" | "local"): Promise<number> =>
+    (await collection.find(filter, { projection: { _id: 1 }, ...readConcern(level) }).toArray()).length;
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 250)) {
     if ((await countIn("majority")) === ids.length) return "stored";
@@ -237,8 +250,7 @@ function connectionTo(url: string, bounds: MongoClientOptions): MongoClient {
       serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
       connectTimeoutMS: SELECTION_TIMEOUT_MS,
       heartbeatFrequencyMS: HEARTBEAT_MS,
-      writeConcern: { w: "majority" },
-      readPreference: "primary",
+      ...EVERY_CALL,
       ignoreUndefined: true,
     });
   } catch (error) {

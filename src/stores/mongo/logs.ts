@@ -1,11 +1,15 @@
 /** The store of log chunks in MongoDB. */
 import { Binary, type Collection } from "mongodb";
 import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId, type TenantId } from "../../domain/ids.ts";
+import { ColdChunks } from "../format/cold-chunks.ts";
 import { type JoinPart, nextJoin } from "../format/join-chunks.ts";
 import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
   type ChunkHeader,
+  COLD_CHUNK_BYTES,
+  type ColdPlace,
   type Compression,
+  type CooledChunk,
   headerOf,
   joinedGap,
   type Joining,
@@ -15,18 +19,22 @@ import {
   type LogSize,
   type LogStore,
   sizeOfLines,
+  type WarmChunk,
 } from "../ports/logs.ts";
-import { type Connection, DURABLE, insertIfAbsent, isDuplicateKey } from "./connection.ts";
+import { DURABLE } from "./cluster/concerns.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey } from "./connection.ts";
 
 interface Chunk {
   readonly _id: string;
   readonly stepRunId: StepRunId;
   readonly first: number;
   readonly last: number;
-  /** Empty beside `packed`. */
+  /** Empty beside `packed` and `cold`. */
   readonly lines: readonly LogLine[];
   /** The lines, compressed as the header says; absent for `none`. */
   readonly packed?: Binary;
+  /** Where the bytes are; absent while they are here. */
+  readonly cold?: ColdPlace;
   /** Absent in chunks that a version before schema 6 stored. */
   readonly header?: StoredHeader;
 }
@@ -55,6 +63,9 @@ interface ChunkPart extends JoinPart {
   readonly chunk: Chunk;
 }
 
+/** How many logs one query names. */
+const LOGS_AT_ONCE = 500;
+
 /** Chunks that one round trip brings to be joined: small ones, but for a few. */
 const JOINED_AT_ONCE = 64;
 
@@ -68,8 +79,10 @@ export class MongoLogStore implements LogStore {
   readonly #chunks: Collection<Chunk>;
   readonly #heads: Collection<Head>;
   readonly #joinings: Collection<JoiningDocument>;
+  readonly #cold: ColdChunks;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, cold = new ColdChunks()) {
+    this.#cold = cold;
     this.#chunks = connection.collection("log_chunks");
     this.#heads = connection.collection("log_heads");
     this.#joinings = connection.collection("log_joinings");
@@ -88,7 +101,7 @@ export class MongoLogStore implements LogStore {
     if (joining !== undefined) await this.#noteJoining({ stepRunId, ...joining });
     await insertIfAbsent(this.#chunks, await chunkOf(stepRunId, stored, projectId, compression));
     await this.#moveHead(stepRunId, last, extended === undefined ? sizeOfLines(lines) : { entries: 0, bytes: 0 });
-    if (extended !== undefined) await this.#chunks.deleteOne({ _id: extended._id });
+    if (extended !== undefined) await this.#chunks.deleteOne({ _id: extended._id, stepRunId });
     return this.storedThrough(stepRunId);
   }
 
@@ -143,7 +156,7 @@ export class MongoLogStore implements LogStore {
         // Small chunks are being deleted, whose joined one ends behind them; or the log is being removed.
         const whole = chunk.first <= next ? chunk : await this.#chunkWith(stepRunId, next);
         if (whole === undefined) return found;
-        for (const line of await linesOf(whole)) {
+        for (const line of await this.#linesOf(whole)) {
           if (lastLineOf(line) < next) continue;
           found.push(line);
           next = lastLineOf(line) + 1;
@@ -197,7 +210,7 @@ export class MongoLogStore implements LogStore {
     const joined = { ...chunk, _id: joinedIdOf(chunk) };
     await insertIfAbsent(this.#chunks, joined);
     if (await this.#isGone(stepRunId)) {
-      await this.#chunks.deleteOne({ _id: joined._id });
+      await this.#chunks.deleteOne({ _id: joined._id, stepRunId });
       return undefined;
     }
     await this.#deleteWithin(joined);
@@ -217,11 +230,50 @@ export class MongoLogStore implements LogStore {
       .sort({ last: -1, first: -1 })
       .toArray();
     if (within.length === 0) return;
-    await this.#chunks.bulkWrite(within.map(({ _id }) => ({ deleteOne: { filter: { _id } } })));
+    await this.#chunks.bulkWrite(within.map(({ _id }) => ({ deleteOne: { filter: { _id, stepRunId } } })));
   }
 
   async endJoining({ stepRunId, dueAt }: Joining): Promise<void> {
     await this.#joinings.deleteOne({ _id: stepRunId, dueAt });
+  }
+
+  async putOff({ stepRunId, dueAt }: Joining, next: Pick<Joining, "fromLine" | "dueAt">): Promise<void> {
+    await this.#joinings.updateOne({ _id: stepRunId, dueAt }, { $set: { fromLine: next.fromLine, dueAt: next.dueAt } });
+  }
+
+  async warmChunks(stepRunId: StepRunId, fromLine: number, bytes: number): Promise<readonly WarmChunk[]> {
+    const found: WarmChunk[] = [];
+    let left = bytes;
+    for await (const { chunk } of this.#partsFrom(stepRunId, fromLine)) {
+      const { first, last, lines, packed, header } = chunk;
+      if (header === undefined || chunk.cold !== undefined) continue;
+      const body = packed?.buffer.subarray(0, packed.position) ?? Buffer.from(JSON.stringify(lines));
+      if (body.length < COLD_CHUNK_BYTES) continue;
+      found.push({ first, last, compression: header.compression, body });
+      left -= body.length;
+      if (left <= 0) break;
+    }
+    return found;
+  }
+
+  async cool(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<number> {
+    const operations = chunks.map(({ first, last, place }) => ({
+      updateOne: {
+        filter: { stepRunId, first, last, cold: { $exists: false } },
+        update: { $set: { cold: place, lines: [] }, $unset: { packed: "" as const } },
+      },
+    }));
+    return (await this.#chunks.bulkWrite(operations)).matchedCount;
+  }
+
+  async coldBlobs(stepRunIds: readonly StepRunId[]): Promise<readonly string[]> {
+    const found = new Set<string>();
+    for (let at = 0; at < stepRunIds.length; at += LOGS_AT_ONCE) {
+      const $in = stepRunIds.slice(at, at + LOGS_AT_ONCE);
+      const ofLogs = { stepRunId: { $in }, cold: { $exists: true } };
+      for (const blobId of await this.#chunks.distinct("cold.blobId", ofLogs)) found.add(blobId);
+    }
+    return [...found];
   }
 
   async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
@@ -230,10 +282,9 @@ export class MongoLogStore implements LogStore {
       .sort({ last: 1, first: 1 })
       .batchSize(JOINED_AT_ONCE);
     for await (const chunk of chunks) {
-      const { packed, header, lines } = chunk;
-      const bytes = packed?.position ?? lines.reduce((sum, { content }) => sum + content.length, 0);
-      const { first, last } = chunk;
-      yield { first, last, count: header?.lines ?? null, bytes, lines: () => linesOf(chunk), chunk };
+      const { first, last, header } = chunk;
+      const bytes = bytesOf(chunk);
+      yield { first, last, count: header?.lines ?? null, bytes, lines: () => this.#linesOf(chunk), chunk };
     }
   }
 
@@ -241,6 +292,13 @@ export class MongoLogStore implements LogStore {
   async #isGone(stepRunId: StepRunId): Promise<boolean> {
     const head = await this.#heads.findOne({ _id: stepRunId });
     return head === null || head.gone === true;
+  }
+
+  async #linesOf(chunk: Chunk): Promise<readonly LogLine[]> {
+    const { lines, packed, cold, header } = chunk;
+    if (cold !== undefined) return this.#cold.linesOf(cold, chunk);
+    if (packed === undefined) return lines;
+    return unpackLines(packed.buffer.subarray(0, packed.position), header!.compression as Exclude<Compression, "none">);
   }
 
   async #chunkWith(stepRunId: StepRunId, line: number): Promise<Chunk | undefined> {
@@ -286,7 +344,8 @@ function joinedIdOf({ stepRunId, first, last }: Chunk): string {
   return `${stepRunId}:joined:${String(last).padStart(10, "0")}:${first}`;
 }
 
-async function linesOf({ lines, packed, header }: Chunk): Promise<readonly LogLine[]> {
-  if (packed === undefined) return lines;
-  return unpackLines(packed.buffer.subarray(0, packed.position), header!.compression as Exclude<Compression, "none">);
+/** What its lines take in the store. A cold chunk is not joined. */
+function bytesOf({ lines, packed, cold }: Chunk): number {
+  if (cold !== undefined) return Infinity;
+  return packed?.position ?? lines.reduce((sum, { content }) => sum + content.length, 0);
 }

@@ -1,4 +1,5 @@
 /** Opens the scale-out store: a MongoDB database. */
+import type { ColdChunks } from "../format/cold-chunks.ts";
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
@@ -39,9 +40,10 @@ import { uploadStore } from "./uploads.ts";
  * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,
  * and for a database that a newer version has written. Calls of the stores reject with `unavailable` within about 15 s
  * while the server cannot be reached or hangs, and within a minute or two when only the connection of the call has failed
- * without being closed; what such a call writes may be stored all the same.
+ * without being closed; what such a call writes may be stored all the same. `cold` reads the lines of logs that are in an
+ * object storage; without it they cannot be read.
  */
-export async function openMongoStores(options: MongoOptions): Promise<Stores> {
+export async function openMongoStores(options: MongoOptions, cold?: ColdChunks): Promise<Stores> {
   const connection = await openMigrated(options);
   return {
     snapshotBytes: SNAPSHOT_BYTES,
@@ -51,7 +53,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     inbox: translated(inboxStore(connection)),
     events: translated(eventStore(connection, agentEventStore(connection))),
     agentEvents: translated(agentEventStore(connection)),
-    logs: translated(new MongoLogStore(connection)),
+    logs: translated(new MongoLogStore(connection, cold)),
     outputs: translated(outputStore(connection)),
     notes: translated(noteStore(connection)),
     runImages: translated(runImageStore(connection)),

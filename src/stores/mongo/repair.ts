@@ -13,6 +13,7 @@ import { type Contents, type PackedFields, unpacked } from "./packed-snapshots.t
 import { ReadModels } from "./read-models.ts";
 import { USER_COUNTS } from "./users.ts";
 import { runRemoval } from "./run-removal.ts";
+import type { CollectionName } from "./cluster/sharding.ts";
 
 export interface RepairReport {
   /** How many runs had their look-ups written. */
@@ -80,7 +81,7 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
 
 /** Rebuilds the look-ups from the runs and the users, and removes events with numbers that the restored run has not given yet. */
 async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
-  for (const name of ["job_runs", "step_runs", "approvals"]) await connection.collection(name).deleteMany({});
+  for (const name of ["job_runs", "step_runs", "approvals"] as const) await connection.collection(name).deleteMany({});
   // Counted again when it is needed.
   await connection.collection(USER_COUNTS).deleteMany({});
   const readModels = new ReadModels(connection);
@@ -122,7 +123,7 @@ async function dropStrayLogs(connection: Connection): Promise<number> {
 /** Drops notes as well. Answers the number of steps with outputs, and of those with notes. */
 async function dropStrayOutputs(connection: Connection): Promise<number> {
   let dropped = 0;
-  for (const name of ["step_outputs", "step_notes"]) {
+  for (const name of ["step_outputs", "step_notes"] as const) {
     for await (const stepRunId of strayStepsIn(connection, name)) {
       await connection.collection(name).deleteMany({ stepRunId });
       dropped++;
@@ -149,7 +150,11 @@ async function dropStrayArtifacts(connection: Connection): Promise<number> {
  * The steps that the collection has records of and that were not dispatched. Such records must go: the ids of attempts
  * are derived and fencing tokens are counted, so a new attempt may get the same id and token.
  */
-async function* strayStepsIn(connection: Connection, collection: string, field = "stepRunId"): AsyncGenerator<string> {
+async function* strayStepsIn(
+  connection: Connection,
+  collection: CollectionName,
+  field = "stepRunId",
+): AsyncGenerator<string> {
   const steps = connection.collection("step_runs");
   // Events of agents about themselves have no step.
   const ofSteps = { $match: { [field]: { $ne: null } } };

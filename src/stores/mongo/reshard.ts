@@ -6,9 +6,10 @@ import type { AnyBulkWriteOperation } from "mongodb";
 import type { DeadLetter } from "../ports/dead-letters.ts";
 import type { Reshard } from "../ports/reshard.ts";
 import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type CollectionName, shardKeyOf } from "./cluster/sharding.ts";
 
 const PAGE = 500;
-const LOOK_UPS = ["job_runs", "step_runs", "approvals"];
+const LOOK_UPS = ["job_runs", "step_runs", "approvals"] as const;
 /**
  * The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes everything
  * to it again.
@@ -18,7 +19,7 @@ const NO_REDIS = { generation: "moved", redisRunId: "" };
 export function reshard(connection: Connection): Reshard {
   return async (shards, shardOf) => {
     /** Moves all documents of a collection. `rootOf` names the field with the id of their root. */
-    const moveAll = async (name: string, rootOf: string, alsoSet: readonly string[] = []): Promise<number> =>
+    const moveAll = async (name: CollectionName, rootOf: string, alsoSet: readonly string[] = []): Promise<number> =>
       inPages(connection, name, { [rootOf]: 1, shard: 1 }, (document) => {
         const shard = shardOf(document[rootOf] as string);
         if (document["shard"] === shard) return null;
@@ -45,11 +46,12 @@ export function reshard(connection: Connection): Reshard {
 /** Sets the fields that `change` answers, null for none, in each document. Answers how many documents were changed. */
 async function inPages(
   connection: Connection,
-  name: string,
+  name: CollectionName,
   projection: Readonly<Record<string, 1>>,
   change: (document: Keyed) => Readonly<Record<string, unknown>> | null,
 ): Promise<number> {
   const collection = connection.collection<Keyed>(name);
+  const key = shardKeyOf(name);
   let moved = 0;
   for (let after = ""; ;) {
     const page = await collection
@@ -59,7 +61,9 @@ async function inPages(
       .toArray();
     const updates = page.flatMap((document): AnyBulkWriteOperation<Keyed>[] => {
       const set = change(document);
-      return set === null ? [] : [{ updateOne: { filter: { _id: document._id }, update: { $set: set } } }];
+      return set === null
+        ? []
+        : [{ updateOne: { filter: { _id: document._id, [key]: document[key] }, update: { $set: set } } }];
     });
     if (updates.length > 0) await collection.bulkWrite(updates, { ordered: false });
     moved += updates.length;

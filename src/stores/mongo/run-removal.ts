@@ -1,12 +1,13 @@
 /** Removes the records of a run from MongoDB. */
 import type { RemoveRun } from "../ports/removals.ts";
 import type { Connection } from "./connection.ts";
+import type { CollectionName } from "./cluster/sharding.ts";
 import { ofRun } from "./runs/run-images.ts";
 
 const IDS_AT_ONCE = 1_000;
 
 export function runRemoval(connection: Connection): RemoveRun {
-  const removeByIds = async (collection: string, ids: readonly string[]): Promise<void> => {
+  const removeByIds = async (collection: CollectionName, ids: readonly string[]): Promise<void> => {
     for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
       await connection.collection(collection).deleteMany({ _id: { $in: ids.slice(at, at + IDS_AT_ONCE) } });
     }

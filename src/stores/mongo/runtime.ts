@@ -13,7 +13,8 @@ import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
-import { type Connection, DURABLE, insertAbsent, insertIfAbsent, type Keyed, untilMajority } from "./connection.ts";
+import { DURABLE } from "./cluster/concerns.ts";
+import { type Connection, insertAbsent, insertIfAbsent, type Keyed, untilMajority } from "./connection.ts";
 import { behindPlace } from "./pages.ts";
 
 /**

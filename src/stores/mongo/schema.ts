@@ -7,6 +7,7 @@ import { type IndexDescription, MongoServerError } from "mongodb";
 import { derivedSlug, distinctSlug, slugPartOf } from "../../domain/names.ts";
 import type { Connection } from "./connection.ts";
 import { DEPLOYMENT_INDEXES } from "./runs/deployments.ts";
+import type { CollectionName } from "./cluster/sharding.ts";
 
 /** Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
 const INDEX_NOT_FOUND = 27;
@@ -14,7 +15,7 @@ const INDEX_NOT_FOUND = 27;
 /** Must be idempotent: it runs again when a node is killed during it, or when two nodes start at once. */
 export type Migration = (connection: Connection) => Promise<void>;
 
-const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
+const INDEXES: Readonly<Partial<Record<CollectionName, readonly IndexDescription[]>>> = {
   aggregates: [
     { key: { shard: 1, owes: 1, _id: 1 } },
     { key: { shard: 1, nextDueAt: 1, _id: 1 } },
@@ -45,7 +46,7 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
 export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     for (const [collection, indexes] of Object.entries(INDEXES)) {
-      await connection.collection(collection).createIndexes([...indexes]);
+      await connection.collection(collection as CollectionName).createIndexes([...indexes]);
     }
   },
   async (connection) => {
@@ -300,7 +301,7 @@ export const MIGRATIONS: readonly Migration[] = [
  */
 async function giveSlugs(
   connection: Connection,
-  collection: string,
+  collection: CollectionName,
   fallback: string,
   scopeOf: (body: SluggedBody) => string,
 ): Promise<void> {

@@ -4,7 +4,8 @@ import type { Collection } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { SystemEvent, SystemEventDraft, SystemLog } from "../../domain/system-events.ts";
 import type { SystemEventStore } from "../ports/events.ts";
-import { type Connection, DURABLE, isDuplicateKey, untilMajority } from "./connection.ts";
+import { DURABLE } from "./cluster/concerns.ts";
+import { type Connection, isDuplicateKey, untilMajority } from "./connection.ts";
 
 interface EventDocument {
   /** `<log>/<event id>`. */

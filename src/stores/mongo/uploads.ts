@@ -71,7 +71,7 @@ export function uploadStore(connection: Connection): UploadStore {
         { $max: { usedAt: at, expiresAt } },
       );
       if (changed.matchedCount > 0) return true;
-      await uses.deleteOne({ _id });
+      await uses.deleteOne({ _id, uploadId });
       return false;
     },
     async usesOf(uploadId, limit) {
@@ -79,7 +79,7 @@ export function uploadStore(connection: Connection): UploadStore {
       return found.map(({ runId, at }) => ({ runId, at }));
     },
     async dropUse(uploadId, runId) {
-      await uses.deleteOne({ _id: useId(uploadId, runId) });
+      await uses.deleteOne({ _id: useId(uploadId, runId), uploadId });
     },
     async forgetRun(runId) {
       await uses.deleteMany({ runId });

@@ -108,7 +108,7 @@ export function userStore(connection: Connection): UserStore {
       await tokens.deleteMany({ kind: "personal", subject: userId });
       await bindings.deleteMany({ subjectId: userId });
       await members.deleteMany({ userId });
-      for (const name of ["sessions", "identities"]) await connection.collection(name).deleteMany({ userId });
+      for (const name of ["sessions", "identities"] as const) await connection.collection(name).deleteMany({ userId });
       await connection.collection("vouchers").deleteMany({ subject: userId });
       await users.deleteOne({ _id: userId });
       return "deleted";

@@ -45,6 +45,7 @@ export class ObjectBlobStore implements BlobStore {
     this.#mostInHand = mostInHand;
     this.objects = {
       stream: (blobId, offset, length) => this.#stream(blobId, offset, length),
+      put: (blobId, bytes) => client.put(nameOf(blobId), bytes),
       linkTo: (blobId, fileName) => this.#linkTo(blobId, fileName),
       list: () => completeBlobs(client),
       claim: (installation) => claim(client, installation),

@@ -57,6 +57,8 @@ export class ObjectClient {
   readonly #place: ObjectPlace;
   readonly #client: S3Client;
   readonly #measure: MeasureCall;
+  /** Whether the server tells the checksums of parts; asked for once. */
+  #tellsSums: Promise<boolean> | undefined;
 
   constructor(place: ObjectPlace, measure: MeasureCall = (_, call) => call()) {
     // The library warns on every start about the version of Node, which the operator of this program does not choose for it.
@@ -137,8 +139,30 @@ export class ObjectClient {
 
   /** Begins an upload in parts, and answers its id. */
   async beginParts(name: string): Promise<string> {
-    const command = new CreateMultipartUploadCommand({ ...this.#at(name), ChecksumAlgorithm: "CRC32" });
+    // The server checks each part in either case. With an algorithm it asks for all checksums in the end, also for those of
+    // parts that another process has stored.
+    return this.#beginParts(name, await this.#sums(name));
+  }
+
+  async #beginParts(name: string, withSums: boolean): Promise<string> {
+    const algorithm = withSums ? ({ ChecksumAlgorithm: "CRC32" } as const) : {};
+    const command = new CreateMultipartUploadCommand({ ...this.#at(name), ...algorithm });
     return (await this.#call("CreateMultipartUpload", () => this.#client.send(command))).UploadId!;
+  }
+
+  /** Some servers check the checksums of parts and forget them. */
+  #sums(name: string): Promise<boolean> {
+    const asked = (this.#tellsSums ??= this.#askForSums(name));
+    asked.catch(() => (this.#tellsSums = undefined));
+    return asked;
+  }
+
+  async #askForSums(name: string): Promise<boolean> {
+    const uploadId = await this.#beginParts(name, true);
+    await this.putPart(name, uploadId, 1, Buffer.from("a"));
+    const [part] = (await this.parts(name, uploadId)) ?? [];
+    await this.abortParts(name, uploadId);
+    return part?.crc32 !== undefined;
   }
 
   /** Undefined when there is no such upload. */
@@ -170,10 +194,11 @@ export class ObjectClient {
 
   /** Makes the parts one object. False when there is no such upload: it may be complete already. */
   async completeParts(name: string, uploadId: string, parts: readonly StoredPart[]): Promise<boolean> {
+    const withSums = await this.#sums(name);
     const Parts = parts.map(({ number, etag, crc32 }) => ({
       PartNumber: number,
       ETag: etag,
-      ...(crc32 === undefined ? {} : { ChecksumCRC32: crc32 }),
+      ...(crc32 === undefined || !withSums ? {} : { ChecksumCRC32: crc32 }),
     }));
     const command = { ...this.#at(name), UploadId: uploadId, MultipartUpload: { Parts } };
     const done = await this.#unlessMissing("CompleteMultipartUpload", () =>

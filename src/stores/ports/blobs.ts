@@ -41,6 +41,8 @@ export interface ObjectCalls {
    * blob, and at once for an unknown blob.
    */
   stream(blobId: string, offset: number, length: number): AsyncIterable<Uint8Array>;
+  /** Stores a complete blob by one call. A repeat replaces it. */
+  put(blobId: string, bytes: Uint8Array): Promise<void>;
   /**
    * An address from which anyone can fetch a complete blob for a few seconds, as a download with this name. Undefined when
    * the object storage does not have the blob. The address is a secret.

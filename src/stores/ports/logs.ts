@@ -3,6 +3,7 @@
  * lines once, from 1. Chunks may overlap, because an agent that reconnects sends again from its last acknowledged line;
  * `read` drops the repeats.
  */
+import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId, StepRunId } from "../../domain/ids.ts";
 
 export type LogStream = "stdout" | "stderr";
@@ -47,6 +48,35 @@ export interface ChunkHeader {
   /** The first line with the level `error`. */
   readonly firstError: number | null;
   readonly compression: Compression;
+}
+
+/** Where the bytes of a cold chunk are: in an object of the object storage, among those of other chunks of its log. */
+export interface ColdPlace {
+  readonly blobId: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly compression: Compression;
+}
+
+/** A chunk whose bytes are in the store. */
+export interface WarmChunk extends Pick<ChunkHeader, "first" | "last" | "compression"> {
+  /** The lines as JSON, compressed. */
+  readonly body: Uint8Array;
+}
+
+/** A chunk whose bytes are stored in an object. */
+export interface CooledChunk extends Pick<ChunkHeader, "first" | "last"> {
+  readonly place: ColdPlace;
+}
+
+/** Cold lines cannot be read now. The store itself may be well. */
+export class ColdLogError extends MillraceError {}
+
+export function noObjectStorage(): ColdLogError {
+  return new ColdLogError(
+    "unavailable",
+    "lines of the log are in an object storage, and MILLRACE_OBJECT_STORAGE names none: set it as it was, and restart the node",
+  );
 }
 
 /** What the stored chunks of a log hold together. Lines of chunks that overlap count more than once. */
@@ -98,6 +128,37 @@ export interface LogStore {
   joinNext(stepRunId: StepRunId, fromLine: number): Promise<number | undefined>;
   /** The log is joined. Does nothing when there was a later word about it. */
   endJoining(joining: Joining): Promise<void>;
+  /** The log is looked at again later. Does nothing when there was a later word about it. */
+  putOff(joining: Joining, next: Pick<Joining, "fromLine" | "dueAt">): Promise<void>;
+  /**
+   * Chunks that end at `fromLine` or later and are worth moving to an object storage, by their last line: one, or as many as
+   * have `bytes` together. Chunks without a header and very small ones stay in the store.
+   */
+  warmChunks(stepRunId: StepRunId, fromLine: number, bytes: number): Promise<readonly WarmChunk[]>;
+  /**
+   * Keeps the places of these chunks instead of their bytes, and answers how many it found: they are gone when the log was
+   * removed, and stay as they are when they are cold already. From then on `read` reads the objects, and rejects with a
+   * {@link ColdLogError} while it cannot. Lines of an object that is gone are one gap record. A crash leaves some chunks
+   * warm, which are found again.
+   */
+  cool(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<number>;
+  /** The objects that hold lines of these logs. */
+  coldBlobs(stepRunIds: readonly StepRunId[]): Promise<readonly string[]>;
+}
+
+/** A log with fewer bytes of lines stays in the store: an object takes more room than its chunks. */
+export const COLD_LOG_BYTES = 65_536;
+/** A stored chunk with fewer bytes is about as large as its place. */
+export const COLD_CHUNK_BYTES = 512;
+
+/** The id of an object with lines of this log. `unique`: of this object alone, because ids of steps may come again. */
+export function coldBlobIdOf(stepRunId: StepRunId, unique: string): string {
+  return `log_${stepRunId}_${unique}`;
+}
+
+/** The log that the object was made for. */
+export function logOfColdBlob(blobId: string): StepRunId {
+  return blobId.slice("log_".length, blobId.lastIndexOf("_")) as StepRunId;
 }
 
 /** A chunk with so many lines, or so many bytes of lines, is not small. */

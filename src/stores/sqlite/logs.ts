@@ -1,10 +1,14 @@
 /** The store of log chunks in SQLite. */
 import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId } from "../../domain/ids.ts";
+import { ColdChunks } from "../format/cold-chunks.ts";
 import { type JoinPart, nextJoin } from "../format/join-chunks.ts";
 import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
   type ChunkHeader,
+  COLD_CHUNK_BYTES,
+  type ColdPlace,
   type Compression,
+  type CooledChunk,
   headerOf,
   joinedGap,
   type Joining,
@@ -14,6 +18,7 @@ import {
   type LogSize,
   type LogStore,
   sizeOfLines,
+  type WarmChunk,
 } from "../ports/logs.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -24,14 +29,20 @@ const JOINED_AT_ONCE = 64;
 
 /** A row of `log_chunks` on the way to a joined chunk. */
 interface ChunkPart extends JoinPart {
+  readonly row: Row;
   readonly projectId: ProjectId;
 }
 
+/** True for a row whose body is a place. */
+const IS_COLD = "(substr(body, 1, 1) = '{')";
+
 export class SqliteLogStore implements LogStore {
   readonly #db: Database;
+  readonly #cold: ColdChunks;
 
-  constructor(db: Database) {
+  constructor(db: Database, cold = new ColdChunks()) {
     this.#db = db;
+    this.#cold = cold;
   }
 
   async append(chunk: LogChunk): Promise<number> {
@@ -162,10 +173,61 @@ export class SqliteLogStore implements LogStore {
     await this.#db.run("DELETE FROM log_joinings WHERE step_run_id = ? AND due_at = ?", stepRunId, dueAt);
   }
 
+  async putOff({ stepRunId, dueAt }: Joining, next: Pick<Joining, "fromLine" | "dueAt">): Promise<void> {
+    await this.#db.run(
+      "UPDATE log_joinings SET from_line = ?, due_at = ? WHERE step_run_id = ? AND due_at = ?",
+      next.fromLine,
+      next.dueAt,
+      stepRunId,
+      dueAt,
+    );
+  }
+
+  async warmChunks(stepRunId: StepRunId, fromLine: number, bytes: number): Promise<readonly WarmChunk[]> {
+    const found: WarmChunk[] = [];
+    let left = bytes;
+    for await (const { row, count, first, last } of this.#partsFrom(stepRunId, fromLine)) {
+      const body = row["body"] as string | Uint8Array;
+      if (count === null || body.length < COLD_CHUNK_BYTES || placeIn(body) !== undefined) continue;
+      const isText = typeof body === "string";
+      // Bytes were once kept as a text.
+      const stored = isText ? Buffer.from(body, body.startsWith("[") ? "utf8" : "base64") : body;
+      found.push({ first, last, compression: row["compression"] as Compression, body: stored });
+      left -= stored.length;
+      if (left <= 0) break;
+    }
+    return found;
+  }
+
+  cool(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<number> {
+    return this.#db.freeing(() => {
+      let cooled = 0;
+      for (const { first, last, place } of chunks) {
+        cooled += this.#db.runNow(
+          `UPDATE log_chunks SET body = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ? AND ${IS_COLD} = 0`,
+          JSON.stringify(place),
+          stepRunId,
+          last,
+          first,
+        );
+      }
+      return cooled;
+    });
+  }
+
+  async coldBlobs(stepRunIds: readonly StepRunId[]): Promise<readonly string[]> {
+    const rows = await this.#db.all(
+      `SELECT DISTINCT json_extract(body, '$.blobId') AS blob_id FROM log_chunks
+       WHERE step_run_id IN (SELECT value FROM json_each(?)) AND ${IS_COLD}`,
+      JSON.stringify(stepRunIds),
+    );
+    return rows.map((row) => row["blob_id"] as string);
+  }
+
   async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
     for (let at: readonly [number, number] = [fromLine, 0]; ;) {
       const rows = await this.#db.all(
-        `SELECT first_line, last_line, body, lines, project_id FROM log_chunks
+        `SELECT first_line, last_line, body, lines, project_id, compression FROM log_chunks
          LEFT JOIN log_headers USING (step_run_id, last_line, first_line)
          WHERE step_run_id = ? AND (last_line, first_line) >= (?, ?) ORDER BY last_line, first_line LIMIT ${JOINED_AT_ONCE}`,
         stepRunId,
@@ -176,7 +238,9 @@ export class SqliteLogStore implements LogStore {
           first: row["first_line"] as number,
           last: row["last_line"] as number,
           count: row["lines"] as number | null,
-          bytes: (row["body"] as string | Uint8Array).length,
+          // A cold chunk is not joined.
+          bytes: placeIn(row["body"]) === undefined ? (row["body"] as string | Uint8Array).length : Infinity,
+          row,
           lines: () => this.#linesOf(stepRunId, row),
           projectId: row["project_id"] as ProjectId,
         };
@@ -186,9 +250,13 @@ export class SqliteLogStore implements LogStore {
     }
   }
 
-  /** The lines of a row of `log_chunks`: a list as JSON, or bytes, compressed as the header says. */
+  /** The lines of a row of `log_chunks`: a list as JSON, bytes, compressed as the header says, or a place as JSON. */
   async #linesOf(stepRunId: StepRunId, row: Row): Promise<readonly LogLine[]> {
     const body = row["body"] as string | Uint8Array;
+    const place = placeIn(body);
+    if (place !== undefined) {
+      return this.#cold.linesOf(place, { first: row["first_line"] as number, last: row["last_line"] as number });
+    }
     if (typeof body === "string" && body.startsWith("[")) return JSON.parse(body) as LogLine[];
     // Bytes were once kept as a text.
     const packed = typeof body === "string" ? Buffer.from(body, "base64") : body;
@@ -270,4 +338,9 @@ export class SqliteLogStore implements LogStore {
     const row = this.#db.getNow("SELECT through FROM log_heads WHERE step_run_id = ?", stepRunId);
     return (row?.["through"] ?? 0) as number;
   }
+}
+
+/** The place of a cold chunk; undefined for the body of a warm one. */
+function placeIn(body: unknown): ColdPlace | undefined {
+  return typeof body === "string" && body.startsWith("{") ? (JSON.parse(body) as ColdPlace) : undefined;
 }

@@ -1,5 +1,6 @@
 /** Opens the embedded store: one SQLite file, and a folder of blobs beside it. */
 import { dirname, join } from "node:path";
+import type { ColdChunks } from "../format/cold-chunks.ts";
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
@@ -35,13 +36,15 @@ import { uploadStore } from "./uploads.ts";
 /** The maximum size, `limitBytes`, does not include the write-ahead log. */
 export interface SqliteOptions extends DatabaseOptions {
   readonly path: string;
+  /** Reads the lines of logs that are in an object storage. Absent: they cannot be read. */
+  readonly cold?: ColdChunks;
 }
 
 /**
  * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full,
  * writes reject with `unavailable`, and reads still work.
  */
-export async function openSqliteStores({ path, ...options }: SqliteOptions): Promise<Stores> {
+export async function openSqliteStores({ path, cold, ...options }: SqliteOptions): Promise<Stores> {
   const db = new Database(path, options);
   return {
     // Each actor is a row of its own.
@@ -52,7 +55,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     inbox: inboxStore(db),
     events: eventStore(db, agentEventStore(db)),
     agentEvents: agentEventStore(db),
-    logs: new SqliteLogStore(db),
+    logs: new SqliteLogStore(db, cold),
     outputs: outputStore(db),
     notes: noteStore(db),
     runImages: runImageStore(db),

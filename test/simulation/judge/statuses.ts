@@ -58,8 +58,9 @@ function checkShown(store: StoreServer, host: CodeHost, { head, actors }: Docume
     const jobs = [...actors.values(), ...store.endedOf({ head, actors, changed: [] })].flatMap((actor) =>
       actor.kind === "job" ? [actor.state as JobState] : [],
     );
-    for (const { index, state, cell, cells } of newestAttempts(jobs)) {
-      if (cells.length > 0 || cell !== null) continue;
+    for (const { index, state, cell, cells, reusedFrom } of newestAttempts(jobs)) {
+      // A result that a rerun takes over was told of by the run before.
+      if (cells.length > 0 || cell !== null || reusedFrom !== null) continue;
       wanted.set(`millrace/${name}/${plan.jobs[index]!.name}`, ENDS[state]);
     }
   }

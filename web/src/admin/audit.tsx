@@ -76,14 +76,14 @@ export function Audit() {
         <FilterText label={texts.operation} value={filters["operation"] ?? ""} onChange={set("operation")} />
         <FilterText label={texts.object} value={filters["object"] ?? ""} onChange={set("object")} />
         {(["since", "until"] as const).map((name) => (
-          <input
-            key={name}
-            type="date"
-            aria-label={texts[name]}
-            title={texts[name]}
-            value={filters[name] ?? ""}
-            onChange={(event) => change({ [name]: event.currentTarget.value })}
-          />
+          <label key={name} class={styles["day"]}>
+            {texts[name]}
+            <input
+              type="date"
+              value={filters[name] ?? ""}
+              onChange={(event) => change({ [name]: event.currentTarget.value })}
+            />
+          </label>
         ))}
         <Button onClick={entries.reload}>{texts.refresh}</Button>
         <SavedFilterList />

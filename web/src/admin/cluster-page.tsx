@@ -50,13 +50,16 @@ export function ClusterPage() {
   );
 }
 
+/** Characters that tell the nodes of a cluster apart; the whole id is the title. */
+const NODE_ID = 8;
+
 function Nodes({ of }: { readonly of: readonly Node[] }) {
   const columns: readonly Column<Node>[] = [
     {
       name: texts.node,
       cell: ({ nodeId, host, pid }) => (
         <>
-          <code>{nodeId}</code>
+          <code title={nodeId}>{nodeId.slice(0, NODE_ID)}</code>
           <Under>
             {host} · {pid}
           </Under>
@@ -80,8 +83,8 @@ function Nodes({ of }: { readonly of: readonly Node[] }) {
   );
 }
 
-const needsLook = ({ owner, depth }: Shard): boolean =>
-  owner === null || depth.waiting > 0 || depth.delayed > 0 || depth.failed > 0;
+/** Delayed messages are timers: every shard that is in use has some. */
+const needsLook = ({ owner, depth }: Shard): boolean => owner === null || depth.waiting > 0 || depth.failed > 0;
 
 function Shards({ of }: { readonly of: readonly Shard[] }) {
   const [isAll, setAll] = useState(false);
@@ -101,7 +104,12 @@ function Shards({ of }: { readonly of: readonly Shard[] }) {
     { name: texts.shard, width: "72px", cell: ({ shard }) => shard },
     {
       name: texts.owner,
-      cell: ({ owner }) => (owner === null ? <span class={styles["bad"]}>{texts.noOwner}</span> : <code>{owner}</code>),
+      cell: ({ owner }) =>
+        owner === null ? (
+          <span class={styles["bad"]}>{texts.noOwner}</span>
+        ) : (
+          <code title={owner}>{owner.slice(0, NODE_ID)}</code>
+        ),
     },
     { name: texts.epoch, width: "148px", needs: "medium", align: "end", cell: ({ epoch }) => epoch },
     number("waiting"),

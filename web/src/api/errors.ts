@@ -13,6 +13,12 @@ export function problemKind(error: unknown): ProblemKind {
   return error.reason === "not_found" ? "gone" : "failed";
 }
 
+/** How long to wait before a read is repeated that the server had no room for now; undefined for every other error. */
+export function busyMs(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || (error.code !== 503 && error.code !== 429)) return undefined;
+  return error.retryAfterMs ?? 0;
+}
+
 /** The text of an error, with what is wrong at each place of a request, and without the full stop. */
 export function problemText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,6 +1,6 @@
 /** A value that a page loads, and what has become of the attempt. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { problemKind } from "./errors.ts";
+import { busyMs, problemKind } from "./errors.ts";
 
 export interface Resource<T> {
   /** The newest value, kept while the next one is loaded. */
@@ -19,12 +19,12 @@ interface State<T> {
   readonly isLoading: boolean;
 }
 
-/** While the server does not answer, the page asks again after this time. */
+/** While the server does not answer, or has no room for the call, the page asks again after this time. */
 const ASK_AGAIN_MS = 5_000;
 
 /**
  * Loads a value again whenever one of `inputs` changes, and drops answers that come too late. While the server does not
- * answer, the attempt is repeated.
+ * answer, or is too busy, the attempt is repeated.
  */
 export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
   const [state, setState] = useState<State<T>>({ value: undefined, error: undefined, isLoading: true });
@@ -44,8 +44,9 @@ export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs
       (error: unknown) => {
         if (abort.signal.aborted) return;
         setState((before) => ({ ...before, error, isLoading: false }));
-        if (problemKind(error) !== "offline") return;
-        timer = setTimeout(reload, ASK_AGAIN_MS);
+        const busy = busyMs(error);
+        if (problemKind(error) !== "offline" && busy === undefined) return;
+        timer = setTimeout(reload, Math.max(busy ?? 0, ASK_AGAIN_MS));
         addEventListener("online", reload, { signal: abort.signal });
       },
     );

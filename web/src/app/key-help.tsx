@@ -24,6 +24,12 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
+/** As keyboards name it. */
+function captionOf(key: string): string {
+  if (key === "Escape") return "Esc";
+  return key.startsWith("mod+") ? `Ctrl ${key.slice(4).toUpperCase()}` : key;
+}
+
 function Group({ title, bindings }: { readonly title: string; readonly bindings: readonly Binding[] }) {
   return (
     <section>
@@ -33,7 +39,7 @@ function Group({ title, bindings }: { readonly title: string; readonly bindings:
           <div key={keys}>
             <dt>
               {keys.split(" ").map((key) => (
-                <kbd key={key}>{key.replace("mod+", "Ctrl ")}</kbd>
+                <kbd key={key}>{captionOf(key)}</kbd>
               ))}
             </dt>
             <dd>{does}</dd>

@@ -11,8 +11,10 @@ import { noteRoute } from "./place.ts";
 const Home = lazyPart(() => import("../pages/home.tsx").then(({ HomePage }) => HomePage));
 const Runs = lazyPart(() => import("../pages/runs.tsx").then(({ RunsPage }) => RunsPage));
 const Pipelines = lazyPart(() => import("../pages/pipelines.tsx").then(({ PipelinesPage }) => PipelinesPage));
-const NewPipeline = lazyPart(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
-const Pipeline = lazyPart(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
+const NewPipeline = lazyPart(() =>
+  import("../pipeline/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage),
+);
+const Pipeline = lazyPart(() => import("../pipeline/pipeline-page.tsx").then(({ PipelinePage }) => PipelinePage));
 const Trigger = lazyPart(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
 const Edit = lazyPart(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
 const Approvals = lazyPart(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
@@ -42,9 +44,9 @@ export function Routes() {
         <Route path="/runs/:id/compare/:other?" component={CompareAt} />
         <Route path="/pipelines" component={Pipelines} />
         <Route path="/pipelines/new" component={NewPipeline} />
-        <Route path="/pipelines/:id" component={PipelineAt} />
         <Route path="/pipelines/:id/trigger" component={TriggerAt} />
         <Route path="/pipelines/:id/edit" component={EditAt} />
+        <Route path="/pipelines/:id/:part?" component={PipelineAt} />
         <Route path="/approvals" component={Approvals} />
         <Route path="/agents" component={Agents} />
         <Route path="/agents/:id" component={AgentAt} />
@@ -79,7 +81,7 @@ function LogAt({ params }: At) {
 }
 
 function PipelineAt({ params }: At) {
-  return <Pipeline pipelineId={params["id"] ?? ""} />;
+  return <Pipeline pipelineId={params["id"] ?? ""} part={params["part"]} />;
 }
 
 function TriggerAt({ params }: At) {

@@ -97,6 +97,9 @@ export const areaWords = {
   },
   secrets: {
     about: "Values are never shown. A new value replaces the old one for steps that begin later.",
+    aboutPipeline:
+      "Secrets of this pipeline alone; they come before secrets of the same name of its project. Values are never shown.",
+    nonePipelineText: "The secrets of its project count here too. A step reads one with ${{ secrets.NAME }}.",
     name: "Name",
     version: "Version",
     changed: "Changed",
@@ -169,11 +172,11 @@ export const areaWords = {
     saved: "The setting is set",
     unsetDone: "The inherited value counts",
     none: "none",
-    forever: "for ever",
+    forever: "indefinitely",
     yes: "yes",
     no: "no",
     age: "Longest age",
-    ageHint: "Such as 30d; empty keeps them for ever.",
+    ageHint: "Such as 30d; empty keeps them indefinitely.",
     perPipeline: "Most of a pipeline",
     perProject: "Most of a project",
     countHint: "Empty for no bound.",
@@ -183,7 +186,7 @@ export const areaWords = {
     badNumber: "The value is no whole number",
     retention: (age: string | null, perPipeline: number | null, perProject: number | null) =>
       [
-        age === null ? "for ever" : `for ${age}`,
+        age === null ? "indefinitely" : `for ${age}`,
         ...(perPipeline === null ? [] : [`at most ${count(perPipeline, "a pipeline", "a pipeline")}`]),
         ...(perProject === null ? [] : [`at most ${count(perProject, "a project", "a project")}`]),
       ].join(", "),

@@ -35,7 +35,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 
 function kindOf(name: string): Kind {
   if (name.startsWith("retention.")) return "retention";
-  if (name.startsWith("trust.") || name === "jobs.idToken") return "flag";
+  if (name.startsWith("trust.") || name === "jobs.idToken" || name === "jobs.containers") return "flag";
   if (name in WORDS) return "word";
   return name === "quota.labels" ? "labels" : "number";
 }

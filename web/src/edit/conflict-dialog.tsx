@@ -1,4 +1,4 @@
-/** Somebody else has saved meanwhile: what that change is, and how both go together. The text of the writer stays. */
+/** Another user has saved meanwhile: what that change is, and how both go together. The text of the writer stays. */
 import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";

@@ -4,7 +4,7 @@ import { useResource } from "../api/resource.ts";
 import { Section } from "../parts/page.tsx";
 import { Ago } from "../parts/time.tsx";
 import { words } from "../words.ts";
-import { changedVariables } from "./inputs.ts";
+import { changedVariables, type Input, withDefaults } from "./inputs.ts";
 import styles from "./trigger.module.css";
 
 const texts = words.trigger;
@@ -12,10 +12,13 @@ const texts = words.trigger;
 export function LastRun({
   runId,
   revisionId,
+  inputs,
   variables,
 }: {
   readonly runId: string;
   readonly revisionId: string;
+  readonly inputs: readonly Input[];
+  /** What the trigger would give. */
   readonly variables: Readonly<Record<string, string>>;
 }) {
   const run = useResource(
@@ -24,7 +27,9 @@ export function LastRun({
   );
   if (run.value === undefined) return null;
   const { revisionId: before, createdAt, variables: given } = run.value;
-  const changed = changedVariables(given, variables);
+  // The same definition has the same defaults, whether a trigger named them or not.
+  const had = before === revisionId ? withDefaults(inputs, given) : given;
+  const changed = changedVariables(had, withDefaults(inputs, variables));
   const isSame = before === revisionId && changed.length === 0;
   const link = (
     <>

@@ -140,10 +140,10 @@ export function PipelinesPage() {
   );
 }
 
-/** The description, else where the definition is, else the project where there are several. */
+/** The project where there are several, and the description, else where the definition is. */
 function aboutPipeline({ description, repoUrl, pipelineFilePath, projectId }: Pipeline): string {
   const project =
     projects.value.length > 1 ? projects.value.find((one) => one.projectId === projectId)?.name : undefined;
-  const place = repoUrl === "" ? "" : `${repoUrl.replace(/^https:\/\//, "")} ${pipelineFilePath}`;
-  return [project, description, place].filter((text) => text !== undefined && text !== "").join(" · ");
+  const place = repoUrl === "" ? "" : `${repoUrl.replace(/^https?:\/\//, "")} ${pipelineFilePath}`;
+  return [project, description || place].filter((text) => text !== undefined && text !== "").join(" · ");
 }

@@ -15,6 +15,8 @@ const texts = words.trigger;
 type Verdict = Schemas["Verdict"];
 const SHAPES = { runs: circleDashed, skipped: skip, unknown: circleHelp } as const;
 
+/** What most steps use, so that only others are named. */
+const USUAL = "shell";
 /** Of a large fleet the first agents are named. */
 const MOST_NAMES = 4;
 
@@ -71,8 +73,10 @@ export function PlanView({ plan: { value, error } }: { readonly plan: Resource<S
                 )}
                 <ol class={styles["steps"]}>
                   {job.steps.map((step, at) => (
-                    <li key={`${at} ${step.name}`} data-outcome={step.verdict.outcome}>
-                      {step.name} <code>{step.uses}</code> <Decision verdict={step.verdict} />
+                    <li key={`${at} ${step.name}`} data-outcome={step.verdict.outcome} title={step.uses}>
+                      {step.name}
+                      {step.uses === USUAL ? null : <code> {step.uses}</code>}
+                      <Decision verdict={step.verdict} />
                     </li>
                   ))}
                 </ol>

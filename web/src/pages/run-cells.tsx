@@ -28,7 +28,7 @@ function RunStatus({ run }: { readonly run: Run }) {
   return (
     <span class={styles["state"]} title={wait?.text}>
       <Status of={run.status} />
-      {wait === null ? null : <Under>{wait.text}</Under>}
+      {wait === null ? null : <span class={styles["wait"]}>{wait.text}</span>}
     </span>
   );
 }

@@ -5,7 +5,7 @@ import plus from "lucide-static/icons/plus.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
 import { useKeys } from "../app/keys.ts";
-import { api } from "../api/client.ts";
+import { api, type Schemas } from "../api/client.ts";
 import { problemText } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
@@ -14,7 +14,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
 import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
-import { type Input, readInputs, withDefaults } from "./inputs.ts";
+import { type Input, readInputs } from "./inputs.ts";
 import { LastRun } from "./last-run.tsx";
 import { PlanView } from "./plan-view.tsx";
 import styles from "./trigger.module.css";
@@ -28,21 +28,29 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
   const { route } = useLocation();
   const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
   const [others, setOthers] = useState<readonly (readonly [name: string, value: string])[]>([]);
+  const [ref, setRef] = useState("");
   const pipeline = useResource((signal) => api.get("/pipelines/{pipelineId}", { path, signal }), [pipelineId]);
-  const spec = useResource((signal) => api.get("/pipelines/{pipelineId}/spec", { path, signal }), [pipelineId]);
+  const settledRef = useSettled(ref.trim(), TYPED_MS);
+  const spec = useResource(
+    (signal) => {
+      const query = settledRef === "" ? {} : { ref: settledRef };
+      return api.get("/pipelines/{pipelineId}/spec", { path, query, signal });
+    },
+    [pipelineId, settledRef],
+  );
   const variables = { ...given, ...Object.fromEntries(others.filter(([name]) => name !== "")) };
   const settled = useSettled(JSON.stringify(variables), TYPED_MS);
+  const definition = spec.value;
   const plan = useResource(
-    (signal) =>
-      api.post("/pipelines/{pipelineId}/plan", {
-        path,
-        body: { variables: JSON.parse(settled) as Record<string, string> },
-        signal,
-      }),
-    [pipelineId, settled],
+    (signal) => {
+      const body = { variables: JSON.parse(settled) as Record<string, string>, ...planOf(settledRef, definition) };
+      return api.post("/pipelines/{pipelineId}/plan", { path, body, signal });
+    },
+    [pipelineId, settled, settledRef, settledRef === "" ? "" : definition?.headCommitSha],
   );
   const start = async () => {
-    const { runId } = await api.post("/pipelines/{pipelineId}/trigger", { path, body: { variables } });
+    const body = { variables, ...placeOf(ref.trim()) };
+    const { runId } = await api.post("/pipelines/{pipelineId}/trigger", { path, body });
     tell(texts.started);
     route(`/runs/${runId}`);
   };
@@ -65,7 +73,7 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
       ]}
     >
       <Loaded of={spec}>
-        {({ spec: definition, revisionId }) => (
+        {({ spec: shown, revisionId }) => (
           <div class={styles["columns"]}>
             <form
               class={styles["inputs"]}
@@ -74,8 +82,20 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
                 start().catch((error: unknown) => tell(problemText(error), "failed"));
               }}
             >
+              {pipeline.value === undefined || pipeline.value.repoUrl === "" ? null : (
+                <label class={styles["field"]}>
+                  {texts.ref}
+                  <input
+                    value={ref}
+                    placeholder={pipeline.value.defaultBranch}
+                    spellcheck={false}
+                    onInput={(event) => setRef(event.currentTarget.value)}
+                  />
+                  <small>{texts.refAbout}</small>
+                </label>
+              )}
               <h2>{texts.inputs}</h2>
-              <Inputs inputs={readInputs(definition)} given={given} set={set} />
+              <Inputs inputs={readInputs(shown)} given={given} set={set} />
               {others.map(([key, value], at) => (
                 <div key={at} class={styles["other"]}>
                   <input
@@ -114,7 +134,8 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
                 <LastRun
                   runId={pipeline.value.lastRun.runId}
                   revisionId={revisionId}
-                  variables={withDefaults(readInputs(definition), variables)}
+                  inputs={readInputs(shown)}
+                  variables={variables}
                 />
               ) : null}
               <Section title={texts.plan}>
@@ -126,6 +147,19 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
       </Loaded>
     </Page>
   );
+}
+
+/** What a trigger says of the commit whose definition counts. */
+function placeOf(ref: string): { readonly commit?: string; readonly ref?: string } {
+  if (ref === "") return {};
+  return /^[0-9a-f]{40,64}$/.test(ref) ? { commit: ref } : { ref };
+}
+
+/** The plan of a ref is that of the definition there; without one, the server plans the saved definition. */
+function planOf(ref: string, at: Schemas["Spec"] | undefined) {
+  const spec = at?.resolved ?? at?.spec;
+  if (ref === "" || typeof spec !== "object" || spec === null) return {};
+  return { spec: { ...spec }, trigger: { ref } };
 }
 
 function Inputs({

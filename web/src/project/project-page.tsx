@@ -3,12 +3,13 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import lock from "lucide-static/icons/lock.svg?raw";
 import searchX from "lucide-static/icons/search-x.svg?raw";
-import { loadProjects, mayIn } from "../app/session.ts";
+import { chooseProject, loadProjects, mayIn } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { type Resource, useResource } from "../api/resource.ts";
 import { addressOf, type Area, mayHere } from "../areas/area.ts";
 import { AreaPart } from "../areas/area-part.tsx";
 import { areaWords } from "../areas/area-words.ts";
+import { Secrets } from "../areas/secrets.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -20,7 +21,6 @@ import { tell } from "../parts/toast.tsx";
 import { Caches } from "./caches.tsx";
 import { HookPart, Hooks } from "./hooks.tsx";
 import { Notifications } from "./notifications.tsx";
-import { Secrets } from "./secrets.tsx";
 
 const texts = areaWords.projects;
 const { tabs } = areaWords;
@@ -102,7 +102,7 @@ function Shown({
         <>
           {known === "overview" ? <Overview project={project} resource={resource} /> : null}
           <AreaPart name={known} area={area} item={item} />
-          {known === "secrets" ? <Secrets projectId={projectId} /> : null}
+          {known === "secrets" ? <Secrets of={{ kind: "project", projectId }} /> : null}
           {known === "caches" ? <Caches projectId={projectId} mayDelete={mayIn("deleteCaches", area)} /> : null}
           {known === "hooks" ? (
             item === undefined ? (
@@ -165,7 +165,12 @@ function Overview({ project, resource }: { readonly project: Project; readonly r
             [texts.tenant, project.tenantId],
             [texts.created, <Ago at={project.createdAt} />],
             ...(project.archived ? ([[texts.archived, texts.archiveText]] as const) : []),
-            [texts.pipelines, <a href="/pipelines">{texts.ofProject}</a>],
+            [
+              texts.pipelines,
+              <a href="/pipelines" onClick={() => chooseProject(projectId)}>
+                {texts.ofProject}
+              </a>,
+            ],
           ]}
         />
       </Panel>

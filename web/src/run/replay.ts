@@ -43,9 +43,9 @@ const CAUSES: Readonly<Record<string, string>> = {
   eventsPushed: "a step has told it",
 };
 
-/** Why the event happened, for people: `an agent has reported (agt_...)`. */
-export function causeText({ cause, by }: RunEvent): string {
+/** Why the event happened, for people: `an agent has reported (build-1)`. `names`: of agents, by their ids. */
+export function causeText({ cause, by }: RunEvent, names: ReadonlyMap<string, string> = new Map()): string {
   const text =
     CAUSES[cause] ?? cause.replaceAll(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
-  return by === "" ? text : `${text} (${by})`;
+  return by === "" ? text : `${text} (${names.get(by) ?? by})`;
 }

@@ -16,7 +16,7 @@ export function noteStore(connection: Connection): NoteStore {
     async put(note, runBytes) {
       const { runId, kind, body } = note;
       const _id = idOf(note);
-      if ((await collection.findOne({ _id }, { projection: { _id: 1 } })) !== null) return "stored";
+      if ((await collection.findOne({ _id, runId }, { projection: { _id: 1 } })) !== null) return "stored";
       const bytes = Buffer.byteLength(body);
       const sum = collection.aggregate<{ bytes: number }>([
         { $match: { runId, kind } },
@@ -31,9 +31,10 @@ export function noteStore(connection: Connection): NoteStore {
     async find(keys) {
       const found: StoredNote[] = [];
       const ids = [...new Set(keys.map(idOf))];
+      const runId = { $in: [...new Set(keys.map((key) => key.runId))] };
       for (let at = 0; at < ids.length; at += KEYS_A_CALL) {
         const $in = ids.slice(at, at + KEYS_A_CALL);
-        for await (const document of collection.find({ _id: { $in } })) {
+        for await (const document of collection.find({ _id: { $in }, runId })) {
           found.push({ ...keyOf(document), body: document.body });
         }
       }

@@ -14,7 +14,7 @@ export function runImageStore(connection: Connection): RunImageStore {
       const _id = `${runId}/${image}`;
       if (await insertIfAbsent(collection, { _id, runId, image, digest })) return digest;
       // Removed in between only together with its run.
-      return (await collection.findOne({ _id }))?.digest ?? digest;
+      return (await collection.findOne({ _id, runId }))?.digest ?? digest;
     },
     async of(runId) {
       return collection.find(ofRun(runId), { projection: { _id: 0 } }).toArray() as Promise<RunImage[]>;
@@ -22,7 +22,7 @@ export function runImageStore(connection: Connection): RunImageStore {
   };
 }
 
-/** By the ids, which begin with that of the run: `0` is the character behind `/`. */
+/** By the key of their shard, and by the ids, which begin with that of the run: `0` is the character behind `/`. */
 export function ofRun(runId: RunId) {
-  return { _id: { $gte: `${runId}/`, $lt: `${runId}0` } };
+  return { runId, _id: { $gte: `${runId}/`, $lt: `${runId}0` } };
 }

@@ -5,7 +5,7 @@
 import type { PlannedJob } from "../run-view.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 
-export const NODE = { width: 216, height: 38, cell: 16, cellGap: 4, padding: 11, widest: 640 } as const;
+export const NODE = { width: 216, narrowest: 148, height: 38, cell: 16, cellGap: 4, padding: 11, widest: 640 } as const;
 const GAP = { row: 10, layer: 44, stage: 40 } as const;
 /** Room above the blocks of a stage for its name. */
 const STAGE_TOP = 40;
@@ -40,8 +40,10 @@ export interface GraphLayout {
   readonly edges: readonly { readonly from: string; readonly to: string; readonly path: string }[];
 }
 
-export function layOut(jobs: readonly PlannedJob[]): GraphLayout {
+/** `room`: pixels that the graph should take at most, as far as narrower jobs make that possible. */
+export function layOut(jobs: readonly PlannedJob[], room = Infinity): GraphLayout {
   const layers = withGroups(layersOf(blocksOf(jobs)));
+  const nodeWidth = nodeWidthIn(layers, room);
   const placed = new Map<string, PlacedBlock>();
   /** Where blocks are that became part of a group. */
   const places = new Map<string, string>();
@@ -56,7 +58,7 @@ export function layOut(jobs: readonly PlannedJob[]): GraphLayout {
       let y = STAGE_TOP;
       let width = 0;
       for (const block of at === 0 ? blocks : inOrderOfNeeds(blocks, placed, places)) {
-        const size = sizeOf(block, cellsLeft);
+        const size = sizeOf(block, cellsLeft, nodeWidth);
         cellsLeft -= size.cells.length;
         placed.set(block.key, { ...block, ...size, x, y });
         for (const job of block.jobs) places.set(job.key, block.key);
@@ -127,12 +129,23 @@ function withGroups(layers: Layers): Layers {
   return layers;
 }
 
-function sizeOf(block: Block, cellsLeft: number): Pick<PlacedBlock, "width" | "height" | "cells" | "leftOut"> {
-  if (block.kind === "job") return { width: NODE.width, height: NODE.height, cells: [], leftOut: 0 };
+function nodeWidthIn(layers: Layers, room: number): number {
+  const stages = [...layers.values()];
+  const columns = stages.reduce((sum, { length }) => sum + length, 0);
+  const gaps = (stages.length - 1) * GAP.stage + (columns - stages.length) * GAP.layer;
+  return Math.max(NODE.narrowest, Math.min(NODE.width, Math.floor((room - gaps) / Math.max(1, columns))));
+}
+
+function sizeOf(
+  block: Block,
+  cellsLeft: number,
+  nodeWidth: number,
+): Pick<PlacedBlock, "width" | "height" | "cells" | "leftOut"> {
+  if (block.kind === "job") return { width: nodeWidth, height: NODE.height, cells: [], leftOut: 0 };
   const cells = block.jobs.slice(0, Math.max(0, cellsLeft));
   const step = NODE.cell + NODE.cellGap;
   const wished = Math.ceil(Math.sqrt(cells.length) * 1.4) * step + 2 * NODE.padding;
-  const width = Math.min(NODE.widest, Math.max(NODE.width, wished));
+  const width = Math.min(NODE.widest, Math.max(nodeWidth, wished));
   const perRow = Math.floor((width - 2 * NODE.padding + NODE.cellGap) / step);
   const rows = Math.ceil(cells.length / perRow);
   return { width, height: NODE.height + rows * step + 8, cells, leftOut: block.jobs.length - cells.length };

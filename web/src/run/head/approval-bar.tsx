@@ -84,11 +84,11 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
             maxLength={1_000}
             onInput={(event) => setComment(event.currentTarget.value)}
           />
-          <Button type="submit" kind="primary" icon={check}>
-            {runWords.actions.approve}
-          </Button>
           <Button icon={x} onClick={reject}>
             {runWords.actions.reject}
+          </Button>
+          <Button type="submit" kind="primary" icon={check}>
+            {runWords.actions.approve}
           </Button>
         </div>
       ) : (

@@ -2,10 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import x from "lucide-static/icons/x.svg?raw";
-import { api, type Schemas } from "../../api/client.ts";
-import { useResource } from "../../api/resource.ts";
-import { may } from "../../app/session.ts";
+import type { Schemas } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
+import { useAgentNames } from "../agent-names.ts";
 import { isWaiting, shortId } from "../run-facts.ts";
 import type { RunStore } from "../run-store.ts";
 import { runWords } from "../run-words.ts";
@@ -115,16 +114,6 @@ function Agents({ facts }: { readonly facts: AgentFacts }) {
       ))}
     </>
   );
-}
-
-/** The names of agents, for readers who may see them. */
-function useAgentNames(): ReadonlyMap<string, string> {
-  const mayRead = may("readAgents");
-  const agents = useResource(
-    async (signal) => (mayRead ? (await api.get("/agents", { query: { pageSize: 200 }, signal })).list : []),
-    [mayRead],
-  );
-  return new Map((agents.value ?? []).map(({ agentId, name }) => [agentId, name]));
 }
 
 function Jobs({ of }: { readonly of: readonly HeldJob[] }) {

@@ -20,7 +20,10 @@ const MATCHES = 200;
 const MOST_OUTLINE_CALLS = 10;
 /** New lines are shown at most so often: no eye reads a log that changes faster. */
 const SHOWN_MS = 50;
-const HIDDEN_MS = 200;
+/** When more lines come at once than a window shows, every row changes: the eye sees a blur, and each drawing costs more. */
+const RUSHING_MS = 100;
+const RUSHING_LINES = 60;
+const HIDDEN_MS = 1_000;
 const GAP = /^lines (\d+)-(\d+) lost$/;
 
 /** The lines that an entry says were lost for good, or null for a line. */
@@ -41,9 +44,10 @@ export class LogStore {
   readonly #marks = new Map<number, GroupMark>();
   readonly #gaps = new Map<number, Hidden>();
   #groups: { readonly key: string; readonly list: readonly Group[] } = { key: "", list: [] };
-  #waiting: LogEntry[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #shownAt = -Infinity;
+  #shownLines = 0;
+  #isRushing = false;
   #unsubscribe = (): void => {};
   readonly #abort = new AbortController();
 
@@ -136,27 +140,35 @@ export class LogStore {
     this.#unsubscribe = subscribe({ channel: "channel_log", params }, (message) => this.#take(message));
   }
 
+  /**
+   * Keeps the lines of a message at once. So the work of a task is that of one message, and what waits to be shown takes no
+   * memory besides the pages, also in a tab whose timers the browser slows down.
+   */
   #take({ type, data, error }: LiveMessage): void {
-    if (type === "log_chunk") this.#waiting.push(...(data as readonly LogEntry[]));
-    else if (type === "log") this.#waiting.push(data as LogEntry);
+    if (type === "log_chunk") this.#keep(data as readonly LogEntry[]);
+    else if (type === "log") this.#keep([data as LogEntry]);
     else if (type === "error") this.problem.value = new Error(error ?? "the log cannot be followed");
-    if (this.#waiting.length > 0) this.#applyLater();
+  }
+
+  #keep(entries: readonly LogEntry[]): void {
+    this.#notice(entries);
+    this.pages.append(entries);
+    this.#showLater();
   }
 
   /** The first lines after a pause are shown at once, and those that come quickly together. */
-  #applyLater(): void {
+  #showLater(): void {
     if (this.#timer !== undefined) return;
-    const apply = (): void => {
-      this.#timer = undefined;
-      this.#shownAt = performance.now();
-      const entries = this.#waiting;
-      this.#waiting = [];
-      this.#notice(entries);
-      this.pages.append(entries);
-      this.version.value++;
-    };
-    const due = this.#shownAt + (document.hidden ? HIDDEN_MS : SHOWN_MS);
-    this.#timer = setTimeout(apply, Math.max(0, due - performance.now()));
+    const everyMs = document.hidden ? HIDDEN_MS : this.#isRushing ? RUSHING_MS : SHOWN_MS;
+    this.#timer = setTimeout(() => this.#show(), Math.max(0, this.#shownAt + everyMs - performance.now()));
+  }
+
+  #show(): void {
+    this.#timer = undefined;
+    this.#shownAt = performance.now();
+    this.#isRushing = this.pages.lines - this.#shownLines > RUSHING_LINES;
+    this.#shownLines = this.pages.lines;
+    this.version.value++;
   }
 
   #notice(entries: readonly Schemas["LogEntry"][]): void {

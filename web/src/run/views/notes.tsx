@@ -6,11 +6,15 @@ import { Section } from "../../parts/page.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
 import { reasonText, stepToShow } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
-import { type Job, hasEnded, jobHasEnded } from "../run-view.ts";
+import { type Job, hasEnded, jobHasEnded, type RunView } from "../run-view.ts";
 import { stepAddress, type ViewProps } from "../view-props.ts";
+import { FailureLines } from "./failure-lines.tsx";
 import styles from "./notes.module.css";
 
 const MOST_FAILURES = 20;
+/** Failures whose lines are shown: each is a call of its own. */
+const MOST_WITH_LINES = 3;
+const MOST_TESTS = 5;
 const MOST_ANNOTATIONS = 60;
 
 export function Notes({ view }: ViewProps) {
@@ -36,8 +40,8 @@ export function Notes({ view }: ViewProps) {
       {failed.length === 0 ? null : (
         <Section title={runWords.failures}>
           <ul class={styles["list"]}>
-            {failed.slice(0, MOST_FAILURES).map(({ key, newest }) => (
-              <Failure key={key} runId={runId} job={newest} />
+            {failed.slice(0, MOST_FAILURES).map(({ key, newest }, at) => (
+              <Failure key={key} of={view.head} job={newest} hasLines={at < MOST_WITH_LINES} />
             ))}
             {failed.length > MOST_FAILURES ? (
               <li class={styles["more"]}>{runWords.graph.leftOut(failed.length - MOST_FAILURES)}</li>
@@ -45,6 +49,7 @@ export function Notes({ view }: ViewProps) {
           </ul>
         </Section>
       )}
+      {(view.head.tests?.failed ?? 0) === 0 ? null : <FailedTests runId={runId} ended={ended} />}
       {annotations.length === 0 ? null : <Annotations runId={runId} of={annotations} />}
       {summaries.length === 0 ? null : (
         <Section title={runWords.summaries}>
@@ -57,7 +62,15 @@ export function Notes({ view }: ViewProps) {
   );
 }
 
-function Failure({ runId, job }: { readonly runId: string; readonly job: Job }) {
+function Failure({
+  of: { pipelineId, runId },
+  job,
+  hasLines,
+}: {
+  readonly of: RunView["head"];
+  readonly job: Job;
+  readonly hasLines: boolean;
+}) {
   const step = stepToShow(job);
   const reason = reasonText(step?.reason === undefined || step.reason === "" ? job.reason : step.reason);
   return (
@@ -71,7 +84,43 @@ function Failure({ runId, job }: { readonly runId: string; readonly job: Job }) 
         </a>
       )}
       <span class={styles["why"]}>{reason}</span>
+      {hasLines && step !== undefined && step.stepRunId !== "" && step.startTime !== null ? (
+        <FailureLines pipelineId={pipelineId} runId={runId} stepRunId={step.stepRunId} />
+      ) : null}
     </li>
+  );
+}
+
+function FailedTests({ runId, ended }: { readonly runId: string; readonly ended: number }) {
+  const tests = useResource(
+    (signal) => {
+      const query = { filter: "failed" as const, limit: MOST_TESTS };
+      return api.get("/pipelines/runs/{runId}/test-cases", { path: { runId }, query, signal });
+    },
+    [runId, ended],
+  );
+  const list = tests.value?.list ?? [];
+  if (list.length === 0) return null;
+  return (
+    <Section title={runWords.failedTests} aside={<a href={`/runs/${runId}?view=tests`}>{runWords.allTests}</a>}>
+      <ul class={styles["list"]}>
+        {list.map((test, at) => (
+          <li key={at}>
+            <StatusIcon of="failed" />
+            <span class={styles["test"]}>
+              {test.suite === "" ? null : <span class={styles["suite"]}>{test.suite} › </span>}
+              {test.name}
+            </span>
+            <span class={styles["why"]}>
+              <a href={`/runs/${runId}/steps/${test.step.stepRunId}`}>
+                {test.step.job} / {test.step.step}
+              </a>
+            </span>
+            {test.message === "" ? null : <span class={styles["message"]}>{test.message}</span>}
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 

@@ -5,6 +5,8 @@ import { Icon } from "../../parts/icon.tsx";
 import { Status, StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { Elapsed } from "../../parts/time.tsx";
+import { useAgentNames } from "../agent-names.ts";
+import { plannedName } from "../graph/blocks.ts";
 import { reasonText, shortId } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
 import type { Job, Step } from "../run-view.ts";
@@ -22,6 +24,7 @@ type Row = { readonly job: Job; readonly step: Step | null; readonly isOpen: boo
 
 export function TableView({ view, chosen }: ViewProps) {
   const [turned, turn] = useState<ReadonlySet<string>>(new Set());
+  const agents = useAgentNames();
   const isOpen = (job: Job): boolean => {
     const isFirst = view.jobs.length <= OPEN_AT_FIRST || job.status === "failed";
     return turned.has(job.jobId) ? !isFirst : isFirst;
@@ -55,7 +58,15 @@ export function TableView({ view, chosen }: ViewProps) {
           const { job, step, isOpen: open, isEarlier } = rows[index]!;
           const key = step === null ? job.jobId : step.stepRunId || `${job.jobId} ${index}`;
           return step === null ? (
-            <JobRow key={key} job={job} top={top} isOpen={open} isEarlier={isEarlier} onToggle={() => toggle(job)} />
+            <JobRow
+              key={key}
+              job={job}
+              agents={agents}
+              top={top}
+              isOpen={open}
+              isEarlier={isEarlier}
+              onToggle={() => toggle(job)}
+            />
           ) : (
             <StepRow
               key={key}
@@ -74,12 +85,15 @@ export function TableView({ view, chosen }: ViewProps) {
 
 function JobRow({
   job,
+  agents,
   top,
   isOpen,
   isEarlier,
   onToggle,
 }: {
   readonly job: Job;
+  /** Their names, by their ids. */
+  readonly agents: ReadonlyMap<string, string>;
   readonly top: string;
   readonly isOpen: boolean;
   readonly isEarlier: boolean;
@@ -98,7 +112,12 @@ function JobRow({
           <span data-open={isOpen} class={styles["chevron"]}>
             <Icon svg={chevron} size={14} />
           </span>
-          <span class={styles["jobName"]}>{job.name}</span>
+          <span class={styles["jobName"]} title={job.name}>
+            {plannedName(job)}
+            {Object.keys(job.matrix).length === 0 ? null : (
+              <span class={styles["cell"]}> {Object.values(job.matrix).join(", ")}</span>
+            )}
+          </span>
           {job.attempt > 1 || isEarlier ? <span class={styles["muted"]}>{runWords.attempt(job.attempt)}</span> : null}
         </button>
       </span>
@@ -112,7 +131,11 @@ function JobRow({
         <Elapsed from={job.startTime} to={job.endTime} ms={job.duration} />
       </span>
       <span role="cell">
-        {job.agentId === null ? "–" : <a href={`/agents/${job.agentId}`}>{shortId(job.agentId)}</a>}
+        {job.agentId === null ? (
+          "–"
+        ) : (
+          <a href={`/agents/${job.agentId}`}>{agents.get(job.agentId) ?? shortId(job.agentId)}</a>
+        )}
       </span>
       <Reason of={job.waitingFor?.text ?? job.reason} />
     </div>

@@ -10,6 +10,7 @@ import { Loaded } from "../../parts/loaded.tsx";
 import { Blank } from "../../parts/problem.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
+import { useAgentNames } from "../agent-names.ts";
 import { Graph } from "../graph/graph-view.tsx";
 import { causeText, Replay } from "../replay.ts";
 import { reasonText } from "../run-facts.ts";
@@ -83,6 +84,7 @@ function Player({
   }, [isPlaying, events]);
   const at = replay.at(count);
   const names = useMemo(() => namesOf(end), [events]);
+  const agents = useAgentNames();
   const start = Date.parse(events[0]!.time);
   const last = events[count - 1];
   const begin = (): void => {
@@ -118,7 +120,7 @@ function Player({
           <>
             <StatusIcon of={last.status} size={14} /> {whatOf(last, names)}
             <span class={styles["cause"]}>
-              {texts.followingFrom} {causeText(last)}
+              {texts.followingFrom} {causeText(last, agents)}
             </span>
           </>
         )}
@@ -141,7 +143,7 @@ function Player({
                 <span class={styles["time"]}>{durationText(Date.parse(event.time) - start)}</span>
                 <StatusIcon of={event.status} size={14} />
                 <span class={styles["what"]}>{whatOf(event, names)}</span>
-                <span class={styles["cause"]}>{causeText(event)}</span>
+                <span class={styles["cause"]}>{causeText(event, agents)}</span>
               </button>
             );
           }}

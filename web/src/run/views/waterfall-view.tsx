@@ -5,9 +5,10 @@ import { Blank } from "../../parts/problem.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { now } from "../../parts/time.tsx";
+import { plannedName } from "../graph/blocks.ts";
 import { type JobSpans, type Span, WAIT_NAMES, waterfallOf } from "../critical-path.ts";
 import { runWords } from "../run-words.ts";
-import { hasEnded } from "../run-view.ts";
+import { hasEnded, type Job } from "../run-view.ts";
 import { jobAddress, type ViewProps } from "../view-props.ts";
 import { FixedRows } from "./fixed-rows.tsx";
 import styles from "./waterfall-view.module.css";
@@ -86,9 +87,14 @@ function Row({
   const told = spans.map((span) => `${nameOf(span)} ${durationText(span.to - span.from)}`).join(", ");
   return (
     <div class={styles["row"]} role="listitem" style={{ top }} data-path={isOnPath} data-chosen={isChosen}>
-      <a href={jobAddress(runId, newest)} data-row-link="" aria-label={`${newest.name}: ${told}`}>
+      <a href={jobAddress(runId, newest)} data-row-link="" aria-label={`${shownName(newest)}: ${told}`}>
         <StatusIcon of={newest.status} size={14} />
-        <span class={styles["name"]}>{newest.name}</span>
+        <span class={styles["name"]} title={newest.name}>
+          {plannedName(newest)}
+          {Object.keys(newest.matrix).length === 0 ? null : (
+            <span class={styles["cell"]}> {Object.values(newest.matrix).join(", ")}</span>
+          )}
+        </span>
       </a>
       <div class={styles["bars"]} aria-hidden="true">
         {spans.map((span) => (
@@ -105,9 +111,18 @@ function Row({
   );
 }
 
+/** The name as the row shows it, so that a label says what is seen. */
+function shownName({ name, matrix }: Job): string {
+  const values = Object.values(matrix).join(", ");
+  return values === "" ? name : `${plannedName({ name, matrix })} ${values}`;
+}
+
 function nameOf({ kind }: Span): string {
   return kind === "run" ? texts.ran : `${texts.waits[kind]} (${texts.about[kind]})`;
 }
+
+/** The text of a mark further to the right would be cut. */
+const LAST_TEXT = 0.93;
 
 /** Marks at round times. */
 function Scale({ lengthMs }: { readonly lengthMs: number }) {
@@ -120,7 +135,7 @@ function Scale({ lengthMs }: { readonly lengthMs: number }) {
     <div class={styles["scale"]} aria-hidden="true">
       {marks.map((ms) => (
         <span key={ms} style={{ left: percent(ms, lengthMs) }}>
-          {durationText(ms)}
+          {ms > lengthMs * LAST_TEXT ? "" : durationText(ms)}
         </span>
       ))}
     </div>

@@ -232,6 +232,8 @@ describe("blobs in an object storage", function () {
     );
     const part = await fetch(link, { headers: { range: "bytes=1-6" } });
     expect([part.status, await part.text()]).to.deep.equal([206, "script"]);
+    const forged = await fetch(link.replace(/(?<=X-Amz-Expires=)60/, "600"));
+    expect(forged.status, "an address that was changed").to.equal(403);
   });
 
   it("that were never completed are removed when they are old, and complete ones are not", async () => {

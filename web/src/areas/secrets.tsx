@@ -1,9 +1,7 @@
-/** The secrets of a project: their names, and who set them. Values go to the server and never come back. */
+/** The secrets of a project or a pipeline: their names, and who set them. Values go to the server and never come back. */
 import { useState } from "preact/hooks";
 import key from "lucide-static/icons/key-round.svg?raw";
 import { api, type Schemas } from "../api/client.ts";
-import { areaWords } from "../areas/area-words.ts";
-import styles from "../areas/areas.module.css";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -13,20 +11,24 @@ import { Blank } from "../parts/problem.tsx";
 import { type Column, Table, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
+import { areaWords } from "./area-words.ts";
+import styles from "./areas.module.css";
 
 const texts = areaWords.secrets;
 type Secret = Schemas["Secret"];
 
-export function Secrets({ projectId }: { readonly projectId: string }) {
-  const path = { projectId };
+export type SecretOwner =
+  | { readonly kind: "project"; readonly projectId: string }
+  | { readonly kind: "pipeline"; readonly pipelineId: string };
+
+/** What the page shows of secrets, by the kind of what they belong to. */
+const ABOUT = { project: texts.about, pipeline: texts.aboutPipeline };
+const NONE = { project: texts.noneText, pipeline: texts.nonePipelineText };
+
+export function Secrets({ of: owner }: { readonly of: SecretOwner }) {
   const secrets = usePages(
-    (after, signal) =>
-      api.get("/projects/{projectId}/secrets", {
-        path,
-        query: { pageSize: 100, ...(after === undefined ? {} : { after }) },
-        signal,
-      }),
-    [projectId],
+    (after, signal) => listSecrets(owner, { pageSize: 100, ...(after === undefined ? {} : { after }) }, signal),
+    [JSON.stringify(owner)],
   );
   const [open, setOpen] = useState<{ readonly kind: "set" | "remove"; readonly of: Secret | undefined } | undefined>(
     undefined,
@@ -61,12 +63,12 @@ export function Secrets({ projectId }: { readonly projectId: string }) {
   const chosen = open?.of;
   return (
     <Section title={areaWords.tabs.secrets} aside={set}>
-      <p class={styles["about"]}>{texts.about}</p>
+      <p class={styles["about"]}>{ABOUT[owner.kind]}</p>
       <Loaded of={secrets.pages}>
         {() =>
           secrets.list.length === 0 ? (
             <Blank icon={key} title={texts.none} actions={set}>
-              {texts.noneText}
+              {NONE[owner.kind]}
             </Blank>
           ) : (
             <Table label={areaWords.tabs.secrets} rows={secrets.list} columns={columns} keyOf={({ name }) => name} />
@@ -84,14 +86,9 @@ export function Secrets({ projectId }: { readonly projectId: string }) {
           ]}
           onClose={close}
           onSave={async ({ name = "", value = "" }) => {
-            if (chosen === undefined) {
-              await api.post("/projects/{projectId}/secrets", { path, body: { name: name.trim(), value } });
-            } else {
-              await api.put("/projects/{projectId}/secrets/{name}", {
-                path: { ...path, name: chosen.name },
-                body: { value },
-              });
-            }
+            await (chosen === undefined
+              ? createSecret(owner, { name: name.trim(), value })
+              : replaceSecret(owner, chosen.name, value));
             tell(texts.saved);
             secrets.reload();
           }}
@@ -104,7 +101,7 @@ export function Secrets({ projectId }: { readonly projectId: string }) {
           action={texts.remove}
           onClose={close}
           onConfirm={async () => {
-            await api.delete("/projects/{projectId}/secrets/{name}", { path: { ...path, name: chosen.name } });
+            await deleteSecret(owner, chosen.name);
             tell(texts.removed);
             secrets.reload();
           }}
@@ -112,4 +109,36 @@ export function Secrets({ projectId }: { readonly projectId: string }) {
       ) : null}
     </Section>
   );
+}
+
+const OF_PROJECT = "/projects/{projectId}/secrets";
+const OF_PIPELINE = "/pipelines/{pipelineId}/secrets";
+
+function listSecrets(
+  owner: SecretOwner,
+  query: { readonly pageSize: number; readonly after?: string },
+  signal: AbortSignal,
+) {
+  return owner.kind === "project"
+    ? api.get(OF_PROJECT, { path: owner, query, signal })
+    : api.get(OF_PIPELINE, { path: owner, query, signal });
+}
+
+function createSecret(owner: SecretOwner, body: { readonly name: string; readonly value: string }) {
+  return owner.kind === "project"
+    ? api.post(OF_PROJECT, { path: owner, body })
+    : api.post(OF_PIPELINE, { path: owner, body });
+}
+
+function replaceSecret(owner: SecretOwner, name: string, value: string) {
+  const body = { value };
+  return owner.kind === "project"
+    ? api.put(`${OF_PROJECT}/{name}`, { path: { ...owner, name }, body })
+    : api.put(`${OF_PIPELINE}/{name}`, { path: { ...owner, name }, body });
+}
+
+function deleteSecret(owner: SecretOwner, name: string) {
+  return owner.kind === "project"
+    ? api.delete(`${OF_PROJECT}/{name}`, { path: { ...owner, name } })
+    : api.delete(`${OF_PIPELINE}/{name}`, { path: { ...owner, name } });
 }

@@ -1,0 +1,104 @@
+/** Makes a pipeline: with an example that runs at once on any agent, or from the definitions of a repository. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useFilters } from "../app/place.ts";
+import { currentProject, projects } from "../app/session.ts";
+import { api } from "../api/client.ts";
+import { problemText } from "../api/errors.ts";
+import { STARTER } from "../pages/starter.ts";
+import { Button } from "../parts/button.tsx";
+import { Page } from "../parts/page.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { tell } from "../parts/toast.tsx";
+import { words } from "../words.ts";
+import { ConnectRepository } from "./connect-repository.tsx";
+import styles from "./pipeline.module.css";
+import { pipelineWords } from "./pipeline-words.ts";
+
+const texts = words.pipelines;
+const EXAMPLE = "/pipelines/new";
+const GIT = "/pipelines/new?from=git";
+
+export function NewPipelinePage() {
+  const [filters] = useFilters();
+  const isFromGit = filters["from"] === "git";
+  const [projectId, setProjectId] = useState(currentProject.value?.projectId ?? projects.value[0]?.projectId ?? "");
+  const project =
+    projects.value.length > 1 ? (
+      <label class={styles["field"]}>
+        {texts.project}
+        <select value={projectId} onChange={(event) => setProjectId(event.currentTarget.value)}>
+          {projects.value.map((one) => (
+            <option key={one.projectId} value={one.projectId}>
+              {one.name}
+            </option>
+          ))}
+        </select>
+      </label>
+    ) : null;
+  return (
+    <Page
+      title={texts.make}
+      about={isFromGit ? pipelineWords.connect.about : texts.newAbout}
+      crumbs={[["/pipelines", texts.title]]}
+    >
+      <Tabs
+        label={pipelineWords.connect.choices}
+        of={[
+          [EXAMPLE, pipelineWords.connect.fromExample],
+          [GIT, pipelineWords.connect.title],
+        ]}
+        here={isFromGit ? GIT : EXAMPLE}
+      />
+      {isFromGit ? (
+        <ConnectRepository key={projectId} projectId={projectId}>
+          {project}
+        </ConnectRepository>
+      ) : (
+        <FromExample projectId={projectId}>{project}</FromExample>
+      )}
+    </Page>
+  );
+}
+
+function FromExample({ projectId, children }: { readonly projectId: string; readonly children: ComponentChildren }) {
+  const { route } = useLocation();
+  const [name, setName] = useState("");
+  const create = async (withExample: boolean) => {
+    const wanted = name.trim();
+    if (wanted === "") throw new Error(texts.needsName);
+    const body = { name: wanted, ...(projectId === "" ? {} : { projectId }) };
+    const { pipelineId } = await api.post("/pipelines", { body });
+    if (!withExample) {
+      route(`/pipelines/${pipelineId}/edit`);
+      return;
+    }
+    await api.post("/pipelines/{pipelineId}/spec/save", {
+      path: { pipelineId },
+      body: { ...STARTER, commitMessage: "Begin with an example" },
+    });
+    route(`/pipelines/${pipelineId}/trigger`);
+  };
+  return (
+    <form
+      class={styles["form"]}
+      onSubmit={(event) => {
+        event.preventDefault();
+        create(true).catch((error: unknown) => tell(problemText(error), "failed"));
+      }}
+    >
+      <label class={styles["field"]}>
+        {texts.name}
+        <input value={name} required autoFocus onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      {children}
+      <span class={styles["buttons"]}>
+        <Button kind="primary" type="submit">
+          {texts.create}
+        </Button>
+        <Button onClick={() => create(false)}>{texts.createOwn}</Button>
+      </span>
+    </form>
+  );
+}
