@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { groupMark, groupsOf, hiddenLines, RowMap } from "../../web/src/run/log/folds.ts";
-import { lineText, markRanges, plainText } from "../../web/src/run/log/line-text.ts";
+import { annotationMark, lineText, markRanges, plainText } from "../../web/src/run/log/line-text.ts";
 import { type LogEntry, LogPages, PAGE_LINES, type ReadPage } from "../../web/src/run/log/pages.ts";
 import {
   barHeight,
@@ -164,6 +164,21 @@ describe("the text of a line of a log", () => {
     expect(overwritten).to.equal(2);
     expect(plainText("50%\r100%\r")).to.equal("100%");
     expect(texts(`${ESC}[31m10%\r50%`)).to.deep.equal([["50%", "ansi-red"]]);
+  });
+
+  it("leaves the command of an annotation out, where the line annotates", () => {
+    const shown = (content: string, level: string) => {
+      const mark = annotationMark(content, level);
+      return [mark?.kind, plainText(content, mark?.messageAt)];
+    };
+    expect(shown("::error file=a.c,line=3::no such name", "error")).to.deep.equal(["error", "no such name"]);
+    expect(shown("  ::warning::careful", "warn")).to.deep.equal(["warning", "careful"]);
+    expect(shown(`::notice title=a::${ESC}[31mred${ESC}[0m`, "info")).to.deep.equal(["notice", "red"]);
+    expect(shown(`::error file=${ESC}[31m::red\r`, "error")).to.deep.equal(["error", "red"]);
+    expect(shown("::error::", "error")).to.deep.equal(["error", ""]);
+    // Behind `::stop-commands::`, the line has the level of its stream.
+    expect(shown("::error::no command", "info")).to.deep.equal([undefined, "::error::no command"]);
+    expect(shown("std::error::thing", "error")).to.deep.equal([undefined, "std::error::thing"]);
   });
 
   it("marks matches at the places that the server names", () => {

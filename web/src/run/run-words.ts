@@ -141,6 +141,7 @@ export const runWords = {
     copyLink: "Copy the link",
     copied: "The link is copied.",
     firstFailure: "First failure",
+    annotation: { error: "Error: ", warning: "Warning: ", notice: "Notice: " },
     gap: (from: number, to: number) => (from === to ? `line ${from} was lost` : `lines ${from} to ${to} were lost`),
     lines: (n: number) => count(n, "line"),
     overwritten: (n: number) => `${count(n, "earlier text")} of this line, which the step has overwritten`,

@@ -33,21 +33,43 @@ const CONTROL =
 
 const ANY_CONTROL = new RegExp(CONTROL.source);
 
-const plainPiece = (text: string): Piece => ({ text, at: 0, classes: "", color: null, background: null });
+/** A line that annotates a place in a file, up to its message: `::error file=a.c,line=3::`. */
+const ANNOTATION = /^\s*::(error|warning|notice)(?: [^]*?)?::/;
+/** The level of such a line in the log. A line with the same text and another level annotates nothing. */
+const LEVELS = { error: "error", warning: "warn", notice: "info" } as const;
 
-export function lineText(content: string): LineText {
+/** What a line annotates with, and where its message begins in its content, in UTF-16 units. */
+export interface AnnotationMark {
+  readonly kind: keyof typeof LEVELS;
+  readonly messageAt: number;
+}
+
+/** Null for a line that is no annotation. */
+export function annotationMark(content: string, level: string): AnnotationMark | null {
+  if (!content.includes("::")) return null;
+  const match = ANNOTATION.exec(content);
+  const kind = match?.[1] as keyof typeof LEVELS | undefined;
+  return kind === undefined || LEVELS[kind] !== level ? null : { kind, messageAt: match![0].length };
+}
+
+const plainPiece = (text: string, at: number): Piece => ({ text, at, classes: "", color: null, background: null });
+
+/** `from`: where the text begins that is shown, in UTF-16 units of the content. */
+export function lineText(content: string, from = 0): LineText {
   // A log that runs quickly has some thousand lines a second, and nearly all of them are plain.
-  if (!ANY_CONTROL.test(content)) return { pieces: content === "" ? [] : [plainPiece(content)], overwritten: 0 };
-  const { start, end } = shownPart(content);
-  const overwritten = content.slice(0, start).split("\r").length - 1;
+  if (!ANY_CONTROL.test(content)) {
+    return { pieces: from === content.length ? [] : [plainPiece(content.slice(from), from)], overwritten: 0 };
+  }
+  const { start, end } = shownPart(content, from);
+  const overwritten = content.slice(from, start).split("\r").length - 1;
   // What was set before the last carriage return still colours what follows it.
   const painter = new Anser();
   const pieces: Piece[] = [];
   let at = 0;
   let sgr = "";
-  const add = (text: string, from: number): void => {
-    const [cut, stop] = [Math.max(0, start - from), Math.min(text.length, end - from)];
-    if (cut < stop) pieces.push(...painted(painter, sgr, text.slice(cut, stop), from + cut));
+  const add = (text: string, place: number): void => {
+    const [cut, stop] = [Math.max(0, start - place), Math.min(text.length, end - place)];
+    if (cut < stop) pieces.push(...painted(painter, sgr, text.slice(cut, stop), place + cut));
     else if (sgr !== "") painter.ansiToJson(`${sgr} `, { use_classes: true, json: true });
     sgr = "";
   };
@@ -60,18 +82,18 @@ export function lineText(content: string): LineText {
   return { pieces, overwritten };
 }
 
-/** The line as plain text: what a copy of it has. */
-export function plainText(content: string): string {
-  return lineText(content)
+/** The line as plain text, as {@link lineText} shows it. */
+export function plainText(content: string, from = 0): string {
+  return lineText(content, from)
     .pieces.map(({ text }) => text)
     .join("");
 }
 
-/** The last text between carriage returns that is not empty. */
-function shownPart(content: string): { readonly start: number; readonly end: number } {
+/** The last text between carriage returns that is not empty, from `from` on. */
+function shownPart(content: string, from: number): { readonly start: number; readonly end: number } {
   let end = content.length;
-  while (end > 0 && content[end - 1] === "\r") end--;
-  return { start: end === 0 ? 0 : content.lastIndexOf("\r", end - 1) + 1, end };
+  while (end > from && content[end - 1] === "\r") end--;
+  return { start: end === from ? from : Math.max(from, content.lastIndexOf("\r", end - 1) + 1), end };
 }
 
 function painted(painter: Anser, sgr: string, text: string, at: number): Piece[] {

@@ -4,7 +4,7 @@ import chevron from "lucide-static/icons/chevron-right.svg?raw";
 import { Icon } from "../../parts/icon.tsx";
 import { runWords } from "../run-words.ts";
 import type { Group } from "./folds.ts";
-import { lineText, markRanges, type Range } from "./line-text.ts";
+import { annotationMark, lineText, markRanges, type Range } from "./line-text.ts";
 import { gapOf } from "./log-store.ts";
 import type { LogEntry } from "./pages.ts";
 import styles from "./log.module.css";
@@ -85,9 +85,11 @@ const Text = memo(
     if (entry === undefined) return <span class={styles["text"]} data-unread="" />;
     const gap = gapOf(entry);
     if (gap !== null) return <span class={styles["gap"]}>{texts.gap(gap.from, gap.to)}</span>;
-    const { pieces, overwritten } = lineText(entry.content);
+    const annotation = annotationMark(entry.content, entry.level);
+    const { pieces, overwritten } = lineText(entry.content, annotation?.messageAt);
     return (
       <span class={styles["text"]} data-stream={entry.stream}>
+        {annotation === null ? null : <strong>{texts.annotation[annotation.kind]}</strong>}
         {overwritten === 0 ? null : (
           <span class={styles["overwritten"]} title={texts.overwritten(overwritten)}>
             ↻{overwritten}

@@ -1,7 +1,7 @@
 /** The lines of a log that tell most about a failure, below the step that failed. */
 import { api } from "../../api/client.ts";
 import { useResource } from "../../api/resource.ts";
-import { plainText } from "../log/line-text.ts";
+import { annotationMark, plainText } from "../log/line-text.ts";
 import { runWords } from "../run-words.ts";
 import styles from "./notes.module.css";
 
@@ -39,14 +39,20 @@ export function FailureLines({ pipelineId, runId, stepRunId }: FailureLinesProps
   if (list.length === 0) return null;
   return (
     <ol class={styles["lines"]} aria-label={runWords.failureLines} tabIndex={0}>
-      {list.map(({ line_number: line, content }) => (
+      {list.map(({ line_number: line, content, level }) => (
         <li key={line} data-error={line === error}>
           <a href={`/runs/${runId}/steps/${stepRunId}#L${line}`} aria-label={runWords.log.line(line)} tabIndex={-1}>
             {line}
           </a>
-          <span>{plainText(content).slice(0, MOST_CHARACTERS)}</span>
+          <span>{shownText(content, level)}</span>
         </li>
       ))}
     </ol>
   );
+}
+
+function shownText(content: string, level: string): string {
+  const annotation = annotationMark(content, level);
+  const begin = annotation === null ? "" : runWords.log.annotation[annotation.kind];
+  return `${begin}${plainText(content, annotation?.messageAt).slice(0, MOST_CHARACTERS)}`;
 }
