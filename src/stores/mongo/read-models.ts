@@ -16,6 +16,7 @@ import type {
 import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 import { readPage } from "./pages.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 export interface Row extends ActorIndex {
   readonly _id: string;
@@ -36,11 +37,16 @@ export class ReadModels {
   readonly #jobs: Collection<Row>;
   readonly #steps: Collection<Row>;
   readonly #approvals: Collection<Row>;
+  /** Every heartbeat of an agent asks for what the agent holds: most agents hold nothing, and a gateway has thousands of them. */
+  readonly #heldJobs: SharedReads<AgentId, Row>;
+  readonly #heldSteps: SharedReads<AgentId, Row>;
 
   constructor(connection: Connection) {
     this.#jobs = connection.collection("job_runs");
     this.#steps = connection.collection("step_runs");
     this.#approvals = connection.collection("approvals");
+    this.#heldJobs = new SharedReads((agentIds) => heldBy(this.#jobs, agentIds));
+    this.#heldSteps = new SharedReads((agentIds) => heldBy(this.#steps, agentIds));
   }
 
   /** Writes the rows of actors as of `version`. Rows of the same or a newer version do not change. Idempotent. */
@@ -81,12 +87,12 @@ export class ReadModels {
     return row === null ? undefined : toStepLocation(row);
   }
 
-  async jobsHeldBy(agentId: AgentId, limit = 0): Promise<readonly JobLocation[]> {
-    return this.#jobs.find({ agentId }).sort({ _id: 1 }).limit(limit).map(toJobLocation).toArray();
+  async jobsHeldBy(agentId: AgentId, limit?: number): Promise<readonly JobLocation[]> {
+    return (await this.#heldJobs.of(agentId)).slice(0, limit).map(toJobLocation);
   }
 
   async stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
-    return this.#steps.find({ agentId }).sort({ _id: 1 }).map(toStepLocation).toArray();
+    return (await this.#heldSteps.of(agentId)).map(toStepLocation);
   }
 
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
@@ -146,6 +152,19 @@ async function writeRows(
     // case.
     await rows.bulkWrite(operations(false), { ordered: false });
   }
+}
+
+/** The rows that each of these agents holds, by id, ascending. */
+async function heldBy(
+  rows: Collection<Row>,
+  agentIds: readonly AgentId[],
+): Promise<ReadonlyMap<AgentId, readonly Row[]>> {
+  const byAgent = new Map<AgentId, Row[]>();
+  for await (const row of rows.find({ agentId: { $in: [...agentIds] } }).sort({ _id: 1 })) {
+    const agentId = row.agentId!;
+    if (byAgent.get(agentId)?.push(row) === undefined) byAgent.set(agentId, [row]);
+  }
+  return byAgent;
 }
 
 function toJobLocation(row: Row): JobLocation {
