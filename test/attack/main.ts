@@ -5,10 +5,10 @@
  */
 import { parseArgs } from "node:util";
 import type { Attack } from "./attack.ts";
-import { allAttacks, type Outcome, play } from "./play.ts";
+import { ATTACKS as attacks } from "./attacks.ts";
+import { type Outcome, play } from "./play.ts";
 import { BOUNDS, headingOf, lineOf, missesOf } from "./report.ts";
 
-const attacks = await allAttacks();
 const USAGE = `npm run attack -- [options]
 
   --only NAME,...  which attacks; default all, each against an installation of its own

@@ -1,7 +1,6 @@
 /** Plays attacks against one installation, and measures what its other users notice. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +9,6 @@ import type { Addresses, Attack } from "./attack.ts";
 import { Installation } from "./installation.ts";
 import { Probe, type ProbeFigures } from "./probe.ts";
 
-const ATTACKS = join(import.meta.dirname, "attacks");
 const ATTACKER = join(import.meta.dirname, "attacker.ts");
 const HEALTH_EVERY_MS = 50;
 const TRIGGER_EVERY_MS = 200;
@@ -39,14 +37,6 @@ export interface Plan {
   readonly attackMs: number;
   /** How long after an attack its last figure of memory is taken, in milliseconds. */
   readonly restMs: number;
-}
-
-/** All attacks of the folder, in the order of their names. */
-export async function allAttacks(): Promise<readonly Attack[]> {
-  const files = (await readdir(ATTACKS)).filter((file) => file.endsWith(".ts")).toSorted();
-  return Promise.all(
-    files.map(async (file) => ((await import(join(ATTACKS, file))) as { readonly attack: Attack }).attack),
-  );
 }
 
 /** Plays the rounds one after the other, each against an installation of its own; a quiet one comes first. */

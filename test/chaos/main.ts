@@ -142,7 +142,7 @@ async function readSettings(values: {
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber("--seed", values.seed),
     runs: wholeNumber("--runs", values.runs),
     json: values.json ?? null,
-    attacks: values.attack === undefined ? [] : await attacksNamed(values.attack),
+    attacks: values.attack === undefined ? [] : attacksNamed(values.attack),
   };
 }
 

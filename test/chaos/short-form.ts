@@ -23,7 +23,7 @@ export function shortKillTest(scenario: Scenario, attacks: string): void {
     let outcome: Outcome;
     try {
       const say = (text: string) => void output.push(text);
-      const played = attacks === "" ? [] : await attacksNamed(attacks);
+      const played = attacks === "" ? [] : attacksNamed(attacks);
       outcome = await playScenario(scenario, { seed: SEED, runs: RUNS, logFolder, say, attacks: played });
     } catch (error) {
       throw new Error(`the scenario did not finish:\n${output.join("\n")}`, { cause: error });

@@ -28,7 +28,14 @@ describe("an object storage", () => {
     const read = (text: string, more: Record<string, string> = {}) =>
       readNodeConfig({ MILLRACE_OBJECT_STORAGE: text, ...more }).objectStorage;
     expect(readNodeConfig({}).objectStorage).to.equal(null);
-    const aws = { bucket: "ci-content", endpoint: null, region: "us-east-1", pathStyle: false, directDownloads: false };
+    const aws = {
+      bucket: "ci-content",
+      endpoint: null,
+      region: "us-east-1",
+      pathStyle: false,
+      directDownloads: false,
+      logs: { afterMs: 3_600_000 },
+    };
     expect(read("s3://ci-content")).to.deep.equal({ ...aws, prefix: "" });
     expect(read("s3://ci-content/a//b/")).to.deep.equal({ ...aws, prefix: "a/b/" });
     const other = read("s3://ci-content", {

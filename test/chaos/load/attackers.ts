@@ -5,7 +5,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Addresses, Attack } from "../../attack/attack.ts";
-import { allAttacks, attackWith } from "../../attack/play.ts";
+import { ATTACKS } from "../../attack/attacks.ts";
+import { attackWith } from "../../attack/play.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal } from "./client.ts";
 
@@ -18,8 +19,8 @@ const LEFT_OUT = "agent";
 const PAGE = 100;
 
 /** The attacks with these names, or all that a scenario can play. Throws for an unknown name. */
-export async function attacksNamed(names: string): Promise<readonly Attack[]> {
-  const known = (await allAttacks()).filter(({ as }) => as !== LEFT_OUT);
+export function attacksNamed(names: string): readonly Attack[] {
+  const known = ATTACKS.filter(({ as }) => as !== LEFT_OUT);
   if (names === "all") return known;
   return names.split(",").map((name) => {
     const found = known.find((attack) => attack.name === name);
