@@ -21,7 +21,8 @@ const FREE_PORTS = {
 
 const run = promisify(execFile);
 /** The command that the program prints for trying the hook of its sample. */
-const printedLine = ({ stdout }: StartedProcess) => /^ +(curl .*)$/m.exec(stdout)![1]!;
+const printedLine = ({ stdout }: StartedProcess): string =>
+  /^ +(curl .*)$/m.exec(stdout)?.[1] ?? expect.fail(`no line to try was printed:\n${stdout}`);
 const urlOf = ({ stdout }: StartedProcess) => /URL {4}(\S+)/.exec(stdout)![1]!;
 
 describe("start", function () {

