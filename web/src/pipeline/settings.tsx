@@ -176,7 +176,9 @@ function fieldsOf(pipeline: Pipeline): readonly Field[] {
     { name: "repoApiCredential", label: texts.apiCredential, hint: texts.apiCredentialHint },
     { name: "commitStatuses", label: texts.statuses, kind: "select", options: optionsOf(texts.statusChoices) },
   ];
-  return [...always, ...inGit.map((field) => ({ ...field, value: String(pipeline[field.name as keyof Pipeline]) }))];
+  // All settings of the repository are texts.
+  const valueOf = (name: string): string => (pipeline as Readonly<Record<string, unknown>>)[name] as string;
+  return [...always, ...inGit.map((field) => ({ ...field, value: valueOf(field.name) }))];
 }
 
 /** The fields that the form has changed: another user may have changed the others meanwhile. */
