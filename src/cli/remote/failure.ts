@@ -62,7 +62,7 @@ export function failureOf(error: unknown): unknown {
       retryAfterMs === undefined ? undefined : `wait ${Math.ceil(retryAfterMs / 1_000)} s, and repeat the command`;
     const shown = problems.filter(({ message }) => !error.message.includes(message));
     return new CommandFailure(visible(error.message), STATUSES[reason] ?? status, {
-      details: shown.map(({ pointer, message }) => visible(`${pointer} ${message}`)),
+      details: shown.flatMap(linesOf),
       next: wait ?? NEXT_STEPS[reason],
       machine: { reason, problems, requestId },
     });
@@ -71,6 +71,12 @@ export function failureOf(error: unknown): unknown {
     next: nextStepOf(error),
     machine: { reason: reasonOf(error) },
   });
+}
+
+/** What another user has changed is a diff, which people read line by line. Every other problem is one line. */
+function linesOf({ code, pointer, message }: ApiError["problems"][number]): readonly string[] {
+  if (code !== "other_diff") return [visible(`${pointer} ${message}`.trimStart())];
+  return message.replace(/\n$/, "").split("\n").map(visible);
 }
 
 function nextStepOf(error: ClientError): string {
