@@ -35,6 +35,10 @@ export interface Load {
 const BUSY = 0.6;
 /** Agents of a gateway. Source: docs/operations.md, "Many agents at once". */
 const AGENTS_OF_GATEWAY = 1_500;
+/** The heartbeats of a gateway share two reads, which go out every 20 ms at most. */
+const READS_OF_GATEWAY = 100;
+/** A gateway reads what is stored of an agent itself this often. */
+const OWN_READ_SECONDS = 30;
 /** Bytes in Redis of a job that waits. Source: docs/operations.md, "Size Redis and MongoDB". */
 const WAITING_BYTES = 1_400;
 /** Redis without anything that waits. */
@@ -123,14 +127,25 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
 }
 
 /** What agents and viewers use each second, in ms of these machines. */
-function baseOf(load: Load, { rates }: StoreRecord): Costs {
+function baseOf(load: Load, { store, rates }: StoreRecord): Costs {
   const perSecond = Object.keys(rates.idleSecond).map((figure) => {
+    const ofAgents = load.agents * (rates.agentSecond[figure] ?? 0);
+    const isShared = figure === "storeCalls" && store === "mongodb";
     const used =
-      load.agents * (rates.agentSecond[figure] ?? 0) +
+      (isShared ? Math.min(ofAgents, sharedReads(load.agents)) : ofAgents) +
       load.viewers * load.viewedLines * (rates.viewedLine[figure] ?? 0);
     return [figure, Math.max(0, used)] as const;
   });
   return inMs(Object.fromEntries(perSecond), load.unitMs / rates.unitMs);
+}
+
+/** At most so many reads a second of MongoDB have agents without work (src/stores/mongo/shared-reads.ts). */
+function sharedReads(agents: number): number {
+  return gatewaysFor(agents) * READS_OF_GATEWAY + agents / OWN_READ_SECONDS;
+}
+
+function gatewaysFor(agents: number): number {
+  return Math.max(1, Math.ceil(agents / AGENTS_OF_GATEWAY));
 }
 
 /** What the removal of a run takes. Retention removes as many runs as come in a day, at any time of the day. */
@@ -145,7 +160,7 @@ export function unitOf({ rows }: Pick<StoreRecord, "rows">): number {
 }
 
 function partsOf(load: Load, used: (figure: string) => number): readonly Part[] {
-  const byGateway = Math.ceil(load.agents / AGENTS_OF_GATEWAY);
+  const byGateway = gatewaysFor(load.agents);
   const kinds = [
     ["nodes of all roles", "nodeMs", byGateway],
     ["edges", "edgeMs", 1],

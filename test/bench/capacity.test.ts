@@ -17,15 +17,12 @@ import { checkedOn, costTable, recordOf, reportOf } from "../../bench/capacity/r
 import { readPage } from "../support/pages.ts";
 import { amountsOf, SHAPES, type Work, WORK } from "../../bench/capacity/shapes.ts";
 
-/**
- * How far the model may be from a measured run that it was not fitted to, as shares. docs/capacity.md states them too. The
- * measurements were made on a machine with much other work, of which processor time and calls bear marks.
- */
+/** How far the model may be from a measured run that it was not fitted to, as shares. docs/capacity.md states them too. */
 const BOUNDS: Readonly<Record<string, number>> = {
-  storeBytes: 0.2,
-  redisMs: 0.2,
-  storeCalls: 0.35,
-  allNodesMs: 0.65,
+  storeBytes: 0.1,
+  storeCalls: 0.1,
+  allNodesMs: 0.3,
+  redisMs: 0.35,
 };
 
 const TRUE_PARTS: Readonly<Record<Work, number>> = {
