@@ -117,7 +117,7 @@ export async function narrowRun(showcase: Showcase, page: Page): Promise<void> {
   expect(cut).to.deep.equal([false, false, false, false]);
   expect(await seriousProblems(page)).to.deep.equal([]);
   await step.click();
-  const failure = page.locator("[data-line]").getByText("::error title=cart");
+  const failure = page.locator("[data-line]").getByText("Error: expected 12");
   await failure.waitFor();
   await expectToFit(page, page.getByRole("toolbar", { name: "Log" }).getByRole("button"));
   await page.goto(`/runs/${failed}/steps/${showcase.stepRunId}`);
@@ -216,7 +216,7 @@ export async function singleKeys(showcase: Showcase, page: Page): Promise<void> 
   await keyboard.press("]");
   await at(`/runs/${showcase.runs.failed}/steps/${showcase.stepRunId}`);
 
-  await page.locator("[data-line]").getByText("::error title=cart").waitFor();
+  await page.locator("[data-line]").getByText("Error: expected 12").waitFor();
   await keyboard.press("?");
   const help = page.getByRole("dialog", { name: "Keys" });
   for (const text of ["Next match", "Follow", "Go to agents"]) await help.getByText(text, { exact: true }).waitFor();
