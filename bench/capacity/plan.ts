@@ -139,7 +139,7 @@ function baseOf(load: Load, { store, rates }: StoreRecord): Costs {
   return inMs(Object.fromEntries(perSecond), load.unitMs / rates.unitMs);
 }
 
-/** At most so many reads a second of MongoDB have agents without work (src/stores/mongo/shared-reads.ts). */
+/** At most so many reads a second of MongoDB have agents without work (src/stores/mongo/cluster/shared-reads.ts). */
 function sharedReads(agents: number): number {
   return gatewaysFor(agents) * READS_OF_GATEWAY + agents / OWN_READ_SECONDS;
 }

@@ -11,9 +11,9 @@ import { storeFile } from "../../src/node/data-dir.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../../test/support/processes.ts";
 import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
-import { REGISTRATION } from "../fleet/fleet-world.ts";
 import { cpuTime } from "../measure/cpu.ts";
 import type { StepCounts } from "../measure/step-counts.ts";
+import { REGISTRATION, startAgent } from "../measure/agent.ts";
 import { AgentLog } from "../millrace/agent-log.ts";
 import { Api } from "../millrace/api.ts";
 import { TOKEN } from "../millrace/installation.ts";
@@ -68,15 +68,7 @@ export class CapacityWorld {
       };
       const nodes: Record<string, ServeNode> = {};
       for (const [name, roles] of Object.entries(NODES[storeName])) nodes[name] = await world.serve(roles, { env });
-      const agent = world.agent((nodes["gateway"] ?? nodes["node"])!.grpc!, {
-        env: {
-          MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
-          MILLRACE_AGENT_SLOTS: "50",
-          MILLRACE_DATA_DIR: join(world.folder, "agent"),
-          LOG_LEVEL: "info",
-        },
-      });
-      await agent.prints('"msg":"ready"');
+      const agent = await startAgent(world, (nodes["gateway"] ?? nodes["node"])!.grpc!, 50);
       const client = new Redis(redis.connection);
       const pid = Number(/^process_id:(\d+)/m.exec(await client.info("server"))![1]);
       return new CapacityWorld(world, { server: redis, client, pid }, nodes, agent, store);

@@ -8,10 +8,10 @@ import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { freePort } from "../../test/support/ports.ts";
 import { ProcessWorld, type ServeNode } from "../../test/support/processes.ts";
 import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
+import { REGISTRATION } from "../measure/agent.ts";
 import { Api } from "../millrace/api.ts";
 
 const TOKEN = "an-administrator-token-for-the-benchmark";
-export const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 
 export const GATEWAYS = 2;
 

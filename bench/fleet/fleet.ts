@@ -13,7 +13,8 @@ import { percentile } from "../measure/percentiles.ts";
 import { idleCpu } from "../millrace/idle.ts";
 import { NO_OP } from "../millrace/runs.ts";
 import type { Figure } from "../system.ts";
-import { FleetWorld, pipelineOfProject, REGISTRATION } from "./fleet-world.ts";
+import { REGISTRATION } from "../measure/agent.ts";
+import { FleetWorld, pipelineOfProject } from "./fleet-world.ts";
 import { type FleetListener, SimulatedAgent, spread } from "./simulated-agent.ts";
 
 export interface FleetSize {

@@ -2,17 +2,16 @@
  * Millrace as an operator runs it on one machine: the compiled node with its private Redis, and an agent in its own
  * process.
  */
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/ports.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../../test/support/processes.ts";
 import type { StepCounts } from "../measure/step-counts.ts";
 import { type MeasuredProcess, STEPS_AT_ONCE } from "../measure/workloads.ts";
+import { REGISTRATION, startAgent } from "../measure/agent.ts";
 import { AgentLog, linesOf } from "./agent-log.ts";
 import { Api } from "./api.ts";
 
 export const TOKEN = "an-administrator-token-for-the-benchmark";
-const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 
 const STOP_MS = 15_000;
 const SHOWN_LOG_CHARS = 2_000;
@@ -64,16 +63,7 @@ export class Installation {
         ...env,
       };
       const node = await serve(world, nodeEnv, program, sources);
-      const agent = world.agent(node.grpc!, {
-        node: program,
-        env: {
-          MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
-          MILLRACE_AGENT_SLOTS: String(STEPS_AT_ONCE),
-          MILLRACE_DATA_DIR: join(world.folder, "agent"),
-          LOG_LEVEL: "info",
-        },
-      });
-      await agent.prints('"msg":"ready"');
+      const agent = await startAgent(world, node.grpc!, STEPS_AT_ONCE, program);
       return new Installation(world, nodeEnv, program, node, agent);
     } catch (error) {
       await world.end();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "../../test/support/ports.ts";
 import { ProcessWorld, type ServeNode } from "../../test/support/processes.ts";
 import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
-import { REGISTRATION } from "../fleet/fleet-world.ts";
+import { REGISTRATION, startAgent } from "../measure/agent.ts";
 import { Api } from "../millrace/api.ts";
 import { TOKEN } from "../millrace/installation.ts";
 
@@ -35,15 +35,7 @@ export class ViewersWorld {
       const node = await world.serve("worker,gateway", { env });
       const edges: ServeNode[] = [];
       for (let at = 0; at < EDGES; at++) edges.push(await world.serve("edge", { env }));
-      const agent = world.agent(node.grpc!, {
-        env: {
-          MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
-          MILLRACE_AGENT_SLOTS: String(slots),
-          MILLRACE_DATA_DIR: join(world.folder, "agent"),
-          LOG_LEVEL: "info",
-        },
-      });
-      await agent.prints('"msg":"ready"');
+      const agent = await startAgent(world, node.grpc!, slots);
       const pids = { "worker and gateway": [node.pid], edges: edges.map(({ pid }) => pid), agent: [agent.pid] };
       return new ViewersWorld(world, redis, edges, dataDir, pids);
     } catch (error) {

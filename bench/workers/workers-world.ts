@@ -6,11 +6,11 @@ import { leaseKeys } from "../../queues/owned-shard.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../../test/support/processes.ts";
 import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
 import { until } from "../../test/support/until.ts";
+import { REGISTRATION, startAgent } from "../measure/agent.ts";
 import { Api } from "../millrace/api.ts";
 import type { Mongo } from "../millrace/mongo.ts";
 
 const TOKEN = "an-administrator-token-for-the-benchmark";
-const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 const COUNTER = new URL("../millrace/operation-counter.mjs", import.meta.url).href;
 const AGENT_SLOTS = 64;
 /** Workers that start at the same time: more would only wait for the cores. */
@@ -53,14 +53,7 @@ export class WorkersWorld {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
       };
       const front = await world.serve("edge,gateway", { env });
-      const agent = world.agent(front.grpc!, {
-        env: {
-          MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
-          MILLRACE_AGENT_SLOTS: String(AGENT_SLOTS),
-          LOG_LEVEL: "info",
-        },
-      });
-      await agent.prints('"msg":"ready"');
+      const agent = await startAgent(world, front.grpc!, AGENT_SLOTS);
       return new WorkersWorld(size, world, redis, front, agent, env);
     } catch (error) {
       await world.end();

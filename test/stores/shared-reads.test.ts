@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SharedReads } from "../../src/stores/mongo/shared-reads.ts";
+import { SharedReads } from "../../src/stores/mongo/cluster/shared-reads.ts";
 
 /** A store whose commands end when the test says so. */
 function openStore() {

@@ -16,7 +16,7 @@ import type {
 import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 import { readPage } from "./pages.ts";
-import { SharedReads } from "./shared-reads.ts";
+import { SharedReads } from "./cluster/shared-reads.ts";
 
 export interface Row extends ActorIndex {
   readonly _id: string;
