@@ -13,7 +13,7 @@ import { packedLogs } from "../stores/format/packed-logs.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { versionedInspection } from "../stores/format/versioned-inspection.ts";
-import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
+import { packedEvents, versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
 import { measured, timed } from "../telemetry/measured.ts";
 import type { CallMeter } from "../telemetry/meters.ts";
 import { storeFile } from "./data-dir.ts";
@@ -88,6 +88,7 @@ export function versionedStores(adapters: Stores, format: StoredFormat, writes: 
     aggregates: versionedAggregates(adapters.aggregates, format, writes),
     plans: versionedPlans(adapters.plans, format, writes),
     inspection: versionedInspection(adapters.inspection, format),
+    events: packedEvents(adapters.events, writes),
     logs: packedLogs(adapters.logs, writes),
   };
 }

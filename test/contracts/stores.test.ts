@@ -50,6 +50,7 @@ import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { runImageStoreContract } from "./run-images.ts";
+import { packedRecordsContract } from "./packed-records.ts";
 import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
@@ -71,6 +72,7 @@ describe("the store on SQLite", () => {
   statisticsContract(() => opened.stores);
   testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
+  packedRecordsContract(() => opened.stores);
   logJoiningContract(() => opened.stores, watchSqlite);
   coldLogContract(() => opened.stores, cold, watchSqlite);
   identityStoreContract(() => opened.stores);
@@ -178,6 +180,7 @@ describe("the store on MongoDB", function () {
   statisticsContract(() => stores);
   testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);
+  packedRecordsContract(() => stores);
   logJoiningContract(() => stores, watchMongo);
   coldLogContract(() => stores, cold, watchMongo);
   identityStoreContract(() => stores);

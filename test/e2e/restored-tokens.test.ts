@@ -8,6 +8,8 @@ import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { stateText } from "../../src/stores/format/packed-states.ts";
+import type { JobState } from "../../actors/job/state.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const JOBS = 3;
@@ -109,13 +111,17 @@ describe("the tokens and epochs of an installation restored from an older backup
   function givenIn(dataDir: string): { readonly tokens: readonly number[]; readonly epochs: readonly number[] } {
     const store = new SqliteConnection(join(file(dataDir), "millrace.db"), { readonly: true });
     try {
-      const column = (sql: string) => (store.prepare(sql).all() as { value: number }[]).map(({ value }) => value);
-      return {
-        tokens: column(
-          "SELECT state ->> '$.grant.token' AS value FROM actors WHERE kind = 'job' AND state ->> '$.grant.token' > 0",
-        ),
-        epochs: column("SELECT epoch AS value FROM shards"),
-      };
+      const jobs = store.prepare("SELECT root_id, id, state FROM actors WHERE kind = 'job'").all() as readonly {
+        readonly root_id: string;
+        readonly id: string;
+        readonly state: string | Uint8Array;
+      }[];
+      const shards = store.prepare("SELECT epoch FROM shards").all() as readonly { readonly epoch: number }[];
+      const tokens = jobs.map(({ root_id: rootId, id, state }) => {
+        const job = JSON.parse(stateText(state, { rootId, id, jobId: null })) as Pick<JobState, "grant">;
+        return job.grant?.token ?? 0;
+      });
+      return { tokens: tokens.filter((token) => token > 0), epochs: shards.map(({ epoch }) => epoch) };
     } finally {
       store.close();
     }

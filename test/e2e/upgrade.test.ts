@@ -13,6 +13,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { WebSocket } from "ws";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
+import { stateText } from "../../src/stores/format/packed-states.ts";
 import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { UserCalls } from "../grpc/user-calls.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../support/processes.ts";
@@ -291,11 +292,14 @@ describe("an installation that commit bf53b70 made", function () {
     const store = new SqliteConnection(join(world.folder, "data", "millrace.db"));
     try {
       const runState = (name: string): Readonly<Record<string, unknown>> => {
-        const row = store.prepare("SELECT state FROM actors WHERE id = ?").get(made.runs[name]!) as { state: string };
-        return JSON.parse(row.state) as Readonly<Record<string, unknown>>;
+        const id = made.runs[name]!;
+        const row = store.prepare("SELECT state FROM actors WHERE id = ?").get(id) as { state: string | Uint8Array };
+        const text = stateText(row.state, { rootId: id, id, jobId: null });
+        return { ...(JSON.parse(text) as object), isPacked: typeof row.state !== "string" };
       };
-      expect(runState("interrupted")).to.include({ schema: STORED_FORMAT.schema }).and.not.have.property("attempts");
-      expect(runState("succeeded")).to.have.property("attempts");
+      const written = runState("interrupted");
+      expect(written).to.include({ schema: STORED_FORMAT.schema, isPacked: true }).and.not.have.property("attempts");
+      expect(runState("succeeded")).to.include({ isPacked: false }).and.to.have.property("attempts");
       const headersOf = (stepRunId: string) =>
         store.prepare("SELECT * FROM log_headers WHERE step_run_id = ?").all(stepRunId) as readonly object[];
       const { jobs } = await runOf(made.runs["interrupted"]!);

@@ -15,7 +15,7 @@ export const RUN_COSTS = {
   /** Those of the board. */
   "Redis calls": 2,
   /** SQLite's statements, without those that a worker asks every second whether a run exists or not. */
-  statements: 14,
+  statements: 13,
   /** Transactions of SQLite that write: the creation of the run, and one for each turn. */
   commits: 3,
 };

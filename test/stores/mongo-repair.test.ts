@@ -45,6 +45,18 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
   });
 
+  it("takes such events out of a packed record too", async () => {
+    const run = sampleAggregate();
+    await stores.aggregates.create(run);
+    const { eventNumber } = run.head;
+    const later = [1, 2, 3].map((ahead) => event(run, eventNumber + ahead));
+    await stores.events.append(later, true);
+    await stores.aggregates.save(saveOf(run, { eventNumber: eventNumber + 1 }));
+    expect((await repairRestored(options)).removed.events).to.equal(2);
+    expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
+    expect((await repairRestored(options)).removed.events).to.equal(0);
+  });
+
   it("keeps the ended attempts of the restored run, and drops those of later attempts", async () => {
     const { run, ended, leave } = await storeRetried(stores, false);
     // The dump has read the snapshot before the attempts left it, and the ended attempts after that.

@@ -13,9 +13,11 @@ import {
 import type { Part, StoredParts } from "../../src/stores/format/stored-parts.ts";
 import {
   CONDITIONS_AND_OUTPUTS,
+  ENDED_ATTEMPTS_APART,
   GATES_AND_RERUNS,
   TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
+  VARIABLES_AND_PERMISSIONS,
 } from "../../src/stores/format/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
@@ -46,21 +48,30 @@ const SAMPLES: StoredParts = {
   spec: jobSpecsOf(PLAN)[0]!,
   message: { to: { kind: "job", id: "job_1" }, message: { type: "cancel" } },
 };
+/** The format whose newest schema is 7. */
+const SEVENTH = formatOf([
+  CONDITIONS_AND_OUTPUTS,
+  GATES_AND_RERUNS,
+  USAGE_AND_STEP_NEEDS,
+  TRUSTED_SELECTORS,
+  ENDED_ATTEMPTS_APART,
+  VARIABLES_AND_PERMISSIONS,
+]);
 const PARTS = Object.keys(SAMPLES) as Part[];
-/** Parts that no node of the schema before can read. */
+/** Parts that no node of schema 6 can read. */
 const NEW_PARTS: readonly Part[] = ["schedule", "timetable"];
 
 describe("the stored format", () => {
   it("reads back what it wrote, with the newest schema and with the one before it", () => {
     const twice = formatOf([RENAMING, { upgrade: {}, downgrade: {} }]);
-    for (const format of [STORED_FORMAT, formatOf([RENAMING]), twice, NEXT_FORMAT]) {
+    for (const format of [STORED_FORMAT, SEVENTH, formatOf([RENAMING]), twice, NEXT_FORMAT]) {
       for (const schema of [format.schema, format.schema - 1].filter((number) => number > 0)) {
         for (const part of PARTS) {
-          if (format === STORED_FORMAT && schema < format.schema && NEW_PARTS.includes(part)) {
+          if (format === SEVENTH && schema < format.schema && NEW_PARTS.includes(part)) {
             expect(() => format.write(part, SAMPLES[part], schema)).to.throw("does not support schedules");
             continue;
           }
-          const isOfToday = format === STORED_FORMAT || format === NEXT_FORMAT;
+          const isOfToday = format === STORED_FORMAT || format === SEVENTH || format === NEXT_FORMAT;
           const value = isOfToday ? SAMPLES[part] : format.read(part, SAMPLES[part], 1);
           const stored = format.write(part, value, schema);
           expect(format.read(part, stored, schema), `${part} with schema ${schema}`).to.deep.equal(value);
@@ -227,16 +238,16 @@ describe("the stored format", () => {
 
   it("refuses to write variables of a project or a tenant as schema 6", () => {
     const origin = sampleAggregate().head.origin;
-    const before = STORED_FORMAT.schema - 1;
-    expect(STORED_FORMAT.write("origin", origin, before)).to.deep.equal(origin);
-    expect(() => STORED_FORMAT.write("origin", { ...origin, inherited: [["a", "b"]] }, before))
+    const before = SEVENTH.schema - 1;
+    expect(SEVENTH.write("origin", origin, before)).to.deep.equal(origin);
+    expect(() => SEVENTH.write("origin", { ...origin, inherited: [["a", "b"]] }, before))
       .to.throw("variables of projects and tenants")
       .that.includes({ reason: "unavailable" });
   });
 
   it("refuses to write what runs of events and of protected targets have as schema 6", () => {
     const { origin } = sampleAggregate().head;
-    const { schema } = STORED_FORMAT;
+    const { schema } = SEVENTH;
     const told = { deliveryId: asId<DeliveryId>("dlv_1"), index: 0, trigger: "1", sha: "", untrusted: true };
     const ofEvent = { ...origin, trigger: { kind: "event", ref: "main", event: told } } as const;
     const [spec] = jobSpecsOf(PLAN);
@@ -245,8 +256,8 @@ describe("the stored format", () => {
       ["plan", { ...PLAN, approval: approvalOf() }, "approvals of runs"],
       ["spec", { ...spec!, refusal: "no" }, "protected targets"],
     ] as const) {
-      expect(STORED_FORMAT.write(part, value, schema)).to.deep.equal(value);
-      expect(() => STORED_FORMAT.write(part, value, schema - 1))
+      expect(SEVENTH.write(part, value, schema)).to.deep.equal(value);
+      expect(() => SEVENTH.write(part, value, schema - 1))
         .to.throw(what)
         .that.includes({ reason: "unavailable" });
     }
@@ -255,21 +266,21 @@ describe("the stored format", () => {
   it("writes the trace context of a trigger, and leaves it out of schema 6", () => {
     const { origin } = sampleAggregate().head;
     const traced = { ...origin, traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };
-    const { schema } = STORED_FORMAT;
-    expect(STORED_FORMAT.write("origin", traced, schema)).to.deep.equal(traced);
-    expect(STORED_FORMAT.write("origin", traced, schema - 1)).to.deep.equal(origin);
+    const { schema } = SEVENTH;
+    expect(SEVENTH.write("origin", traced, schema)).to.deep.equal(traced);
+    expect(SEVENTH.write("origin", traced, schema - 1)).to.deep.equal(origin);
   });
 
   it("writes the priority of a job, the metadata of a step and what was pushed, and leaves them out of schema 6", () => {
-    const { schema } = STORED_FORMAT;
+    const { schema } = SEVENTH;
     const changed = {
       run: { ...SAMPLES.run, pushedEvents: 3 },
       job: { ...SAMPLES.job, priority: 7 },
       step: { ...SAMPLES.step, metadata: [["a", "b"]], eventsThrough: 3 },
     };
     for (const part of ["run", "job", "step"] as const) {
-      expect(STORED_FORMAT.write(part, changed[part], schema)).to.deep.equal(changed[part]);
-      expect(STORED_FORMAT.write(part, changed[part], schema - 1)).to.deep.equal(SAMPLES[part]);
+      expect(SEVENTH.write(part, changed[part], schema)).to.deep.equal(changed[part]);
+      expect(SEVENTH.write(part, changed[part], schema - 1)).to.deep.equal(SAMPLES[part]);
     }
   });
 
@@ -277,33 +288,33 @@ describe("the stored format", () => {
     const message = { to: ["ada@mail.example"] };
     const notification = { job: null, on: ["failure"], longerThanMs: null, channel: "email", message } as const;
     const plan = { ...PLAN, notifications: [notification] };
-    const { schema } = STORED_FORMAT;
-    expect(STORED_FORMAT.write("plan", plan, schema)).to.deep.equal(plan);
-    expect(STORED_FORMAT.write("plan", plan, schema - 1)).to.deep.equal(PLAN);
+    const { schema } = SEVENTH;
+    expect(SEVENTH.write("plan", plan, schema)).to.deep.equal(plan);
+    expect(SEVENTH.write("plan", plan, schema - 1)).to.deep.equal(PLAN);
   });
 
   it("refuses to write permissions of a job as schema 6", () => {
     const [spec] = jobSpecsOf(PLAN);
     const permissions = { idToken: true, api: null, environment: null };
-    const before = STORED_FORMAT.schema - 1;
-    expect(STORED_FORMAT.write("spec", spec!, before)).to.deep.equal(spec);
-    expect(() => STORED_FORMAT.write("spec", { ...spec!, permissions }, before))
+    const before = SEVENTH.schema - 1;
+    expect(SEVENTH.write("spec", spec!, before)).to.deep.equal(spec);
+    expect(() => SEVENTH.write("spec", { ...spec!, permissions }, before))
       .to.throw("permissions of jobs")
       .that.includes({ reason: "unavailable" });
   });
 
   it("refuses to write uploads of a trigger, and a step that fetches one, as schema 6", () => {
     const { origin } = sampleAggregate().head;
-    const before = STORED_FORMAT.schema - 1;
+    const before = SEVENTH.schema - 1;
     const uploads = [["A", { uploadId: newId("upl"), name: "a.txt", size: 1, sha256: "0".repeat(64) }]] as const;
-    expect(() => STORED_FORMAT.write("origin", { ...origin, uploads }, before))
+    expect(() => SEVENTH.write("origin", { ...origin, uploads }, before))
       .to.throw("uploads of triggers")
       .that.includes({ reason: "unavailable" });
     const [spec] = jobSpecsOf(PLAN);
     for (const uses of ["upload", "upload@v1"]) {
       const fetching = { ...spec!, steps: spec!.steps.map((step) => ({ ...step, uses })) };
-      expect(() => STORED_FORMAT.write("spec", fetching, before)).to.throw("steps that fetch uploads");
-      expect(STORED_FORMAT.write("spec", fetching, STORED_FORMAT.schema)).to.deep.equal(fetching);
+      expect(() => SEVENTH.write("spec", fetching, before)).to.throw("steps that fetch uploads");
+      expect(SEVENTH.write("spec", fetching, SEVENTH.schema)).to.deep.equal(fetching);
     }
   });
 
@@ -313,29 +324,29 @@ describe("the stored format", () => {
       const plugin = { sha256: "a".repeat(64), sizeBytes: 1, ...owner };
       return { ...spec!, steps: spec!.steps.map((step) => ({ ...step, plugin })) };
     };
-    const before = STORED_FORMAT.schema - 1;
+    const before = SEVENTH.schema - 1;
     const owned = using({ owner: `project/${newId("prj")}` });
-    expect(() => STORED_FORMAT.write("spec", owned, before)).to.throw("plugins of projects and tenants");
-    expect(STORED_FORMAT.write("spec", owned, STORED_FORMAT.schema)).to.deep.equal(owned);
-    expect(STORED_FORMAT.write("spec", using({}), before)).to.deep.equal(using({}));
+    expect(() => SEVENTH.write("spec", owned, before)).to.throw("plugins of projects and tenants");
+    expect(SEVENTH.write("spec", owned, SEVENTH.schema)).to.deep.equal(owned);
+    expect(SEVENTH.write("spec", using({}), before)).to.deep.equal(using({}));
   });
 
   it("refuses to write a step with test reports as schema 6, whose nodes would not ask an agent for them", () => {
     const [spec] = jobSpecsOf(PLAN);
     const reporting = { ...spec!, steps: spec!.steps.map((step) => ({ ...step, junit: ["*.xml"] })) };
-    expect(() => STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema - 1)).to.throw("test reports");
-    expect(STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema)).to.deep.equal(reporting);
+    expect(() => SEVENTH.write("spec", reporting, SEVENTH.schema - 1)).to.throw("test reports");
+    expect(SEVENTH.write("spec", reporting, SEVENTH.schema)).to.deep.equal(reporting);
   });
 
   it("refuses to write artifacts that are named during the run as schema 6, whose nodes would not evaluate the names", () => {
     const [spec] = jobSpecsOf(PLAN);
     const named = (pointer: string) => ({ ...spec!, steps: spec!.steps.map((step) => ({ ...step, late: [pointer] })) });
-    const before = STORED_FORMAT.schema - 1;
+    const before = SEVENTH.schema - 1;
     for (const pointer of ["/artifacts/0/name", "/junit/0"]) {
-      expect(() => STORED_FORMAT.write("spec", named(pointer), before), pointer).to.throw("names of artifacts");
-      expect(STORED_FORMAT.write("spec", named(pointer), STORED_FORMAT.schema)).to.deep.equal(named(pointer));
+      expect(() => SEVENTH.write("spec", named(pointer), before), pointer).to.throw("names of artifacts");
+      expect(SEVENTH.write("spec", named(pointer), SEVENTH.schema)).to.deep.equal(named(pointer));
     }
-    expect(STORED_FORMAT.write("spec", named("/args/artifacts"), before)).to.deep.equal(named("/args/artifacts"));
+    expect(SEVENTH.write("spec", named("/args/artifacts"), before)).to.deep.equal(named("/args/artifacts"));
   });
 
   it("refuses to write containers and services as schema 6, whose nodes would run the steps on the agent itself", () => {
@@ -359,8 +370,8 @@ describe("the stored format", () => {
       { ...spec!, services: [service] },
       { ...spec!, steps: spec!.steps.map((step) => ({ ...step, container })) },
     ]) {
-      expect(() => STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema - 1)).to.throw("containers");
-      expect(STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema)).to.deep.equal(contained);
+      expect(() => SEVENTH.write("spec", contained, SEVENTH.schema - 1)).to.throw("containers");
+      expect(SEVENTH.write("spec", contained, SEVENTH.schema)).to.deep.equal(contained);
     }
   });
 

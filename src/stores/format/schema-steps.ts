@@ -271,6 +271,13 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   },
 };
 
+/**
+ * Schema 8: the events of a turn are one packed record, a small plan is one packed record with its jobs, and states that no longer
+ * change are packed. A node that writes schema 7 would read none of them, so they begin when the last of those nodes is gone. No
+ * part has another shape, so there is nothing to convert.
+ */
+export const PACKED_RECORDS: SchemaStep = { upgrade: {}, downgrade: {} };
+
 function hasContainers({ container, services, steps }: JobSpec): boolean {
   return container !== undefined || services !== undefined || steps.some((step) => step.container !== undefined);
 }

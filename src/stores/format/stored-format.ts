@@ -13,6 +13,7 @@ import {
   CONDITIONS_AND_OUTPUTS,
   ENDED_ATTEMPTS_APART,
   GATES_AND_RERUNS,
+  PACKED_RECORDS,
   TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
   VARIABLES_AND_PERMISSIONS,
@@ -39,6 +40,7 @@ const STEPS: readonly SchemaStep[] = [
   TRUSTED_SELECTORS,
   ENDED_ATTEMPTS_APART,
   VARIABLES_AND_PERMISSIONS,
+  PACKED_RECORDS,
 ];
 
 /** The first schema in which ended attempts are stored apart from the snapshot. */
@@ -52,6 +54,9 @@ export const COLD_LOGS_SCHEMA = STEPS.indexOf(VARIABLES_AND_PERMISSIONS) + 2;
 
 /** From this schema on, every node knows commands that bring pushed events. */
 export const PUSHED_EVENTS_SCHEMA = STEPS.indexOf(VARIABLES_AND_PERMISSIONS) + 2;
+
+/** From this schema on, every node reads packed events, plans and states. */
+export const PACKED_RECORDS_SCHEMA = STEPS.indexOf(PACKED_RECORDS) + 2;
 
 export const STORED_FORMAT: StoredFormat = formatOf(STEPS);
 

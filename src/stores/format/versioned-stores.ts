@@ -20,12 +20,14 @@ import {
   type StepLocation,
   type StoredActor,
 } from "../ports/aggregates.ts";
+import type { EventStore } from "../ports/events.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import { withDerived, withoutDerived } from "./derived-fields.ts";
 import {
   APART_SCHEMA,
   fromStored,
   NewerSchemaError,
+  PACKED_RECORDS_SCHEMA,
   PUSHED_EVENTS_SCHEMA,
   refuseNewer,
   type StoredFormat,
@@ -54,6 +56,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const schema = writes();
       const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
       return store.create(stored, {
+        packs: schema >= PACKED_RECORDS_SCHEMA,
         ...(events === undefined ? {} : { events }),
         ...(plan === undefined ? {} : { plan: writtenPlan(plan.graph, plan.jobs, format, schema) }),
       });
@@ -97,6 +100,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
         head: writtenHead(head, schema),
         changed: changed.map((actor) => written(actor, schema)),
         events,
+        packs: writes() >= PACKED_RECORDS_SCHEMA,
         ...(ended && { ended: ended.map((actor) => written(actor, schema)) }),
       });
     },
@@ -216,8 +220,9 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
 export function versionedPlans(store: PlanStore, format: StoredFormat, writes: () => number): PlanStore {
   return {
     put(runId, plan, jobs) {
-      const written = writtenPlan(plan, jobs, format, writes());
-      return store.put(runId, written.graph, written.jobs);
+      const schema = writes();
+      const written = writtenPlan(plan, jobs, format, schema);
+      return store.put(runId, written.graph, written.jobs, schema >= PACKED_RECORDS_SCHEMA);
     },
     async loadPlan(runId) {
       const plan = await store.loadPlan(runId);
@@ -237,6 +242,14 @@ export function versionedPlans(store: PlanStore, format: StoredFormat, writes: (
       const job = await store.loadJob(runId, jobIndex);
       return job && fromStored(format, "spec", job, `job ${jobIndex} of the plan of the run ${runId}`);
     },
+  };
+}
+
+/** Events only ever gain fields, so there is nothing to convert; they are packed once every living node reads that. */
+export function packedEvents(store: EventStore, writes: () => number): EventStore {
+  return {
+    append: (events) => store.append(events, writes() >= PACKED_RECORDS_SCHEMA),
+    read: (...call) => store.read(...call),
   };
 }
 

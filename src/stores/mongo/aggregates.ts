@@ -71,8 +71,11 @@ export class MongoAggregateStore implements AggregateStore {
     this.#plans = planStore(connection);
   }
 
-  async create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<Creation> {
-    if (plan !== undefined) await this.#plans.put(head.rootId as RunId, plan.graph, plan.jobs);
+  async create(
+    { head, actors }: Aggregate<RootId>,
+    { plan, events = [], packs }: StoredBeside = {},
+  ): Promise<Creation> {
+    if (plan !== undefined) await this.#plans.put(head.rootId as RunId, plan.graph, plan.jobs, packs);
     const document = toDocument(head);
     const contents = {
       actors: Object.fromEntries(actors.map((actor) => [actor.id, actor])),
@@ -85,7 +88,7 @@ export class MongoAggregateStore implements AggregateStore {
       ...untoldWith(events),
     });
     if (!inserted) return "exists";
-    await Promise.all([this.#readModels.write(head, actors), insertEvents(this.#events, events)]);
+    await Promise.all([this.#readModels.write(head, actors), insertEvents(this.#events, events, packs)]);
     return "created";
   }
 
@@ -186,6 +189,7 @@ export class MongoAggregateStore implements AggregateStore {
     changed,
     events,
     ended = [],
+    packs,
   }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
     // Before the snapshot loses them.
@@ -201,7 +205,7 @@ export class MongoAggregateStore implements AggregateStore {
       (isSmall(set, set) && (await this.#saveSmall(_id, expectedVersion, set, ended))) ||
       (await this.#saveFitted(expectedVersion, head, { changed, ended, events }));
     if (!isSaved) return "versionConflict";
-    await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events)]);
+    await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events, packs)]);
     return "saved";
   }
 

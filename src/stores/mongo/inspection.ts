@@ -7,6 +7,8 @@ import { type AggregateDocument, toHead, withEnded } from "./runs/aggregate-docu
 import type { Connection, Keyed } from "./connection.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { unpacked } from "./packed-snapshots.ts";
+import { readNumbers } from "../format/packed-events.ts";
+import { recordsIn } from "./runtime.ts";
 import { type Row, toActor } from "./read-models.ts";
 
 interface InspectedDocument extends AggregateDocument {
@@ -101,14 +103,8 @@ export function inspectionStore(connection: Connection): InspectionStore {
         eventsGone: (document.eventsGone ?? 0) !== 0,
       };
     },
-    async eventNumbers(runId, after, limit) {
-      const page = connection
-        .collection("events")
-        .find({ runId, number: { $gt: after } }, { projection: { number: 1 } })
-        .sort({ number: 1 })
-        .limit(limit);
-      return page.map((event) => event["number"] as number).toArray();
-    },
+    eventNumbers: (runId, after, limit) =>
+      readNumbers({ runId, after, limit }, recordsIn(connection.collection("events"), runId)),
     async pageOwners(kind: RecordKind, after, limit) {
       const owner = (key: string, rootId: string | null, actorId: string | null): RecordOwner => {
         return { key, rootId: rootId as RootId | null, actorId };

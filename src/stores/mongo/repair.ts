@@ -7,9 +7,12 @@
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
 import { gridBlobStore } from "./blobs.ts";
-import { Connection, type MongoOptions, translateFault } from "./connection.ts";
+import type { Collection } from "mongodb";
+import { Connection, type Keyed, type MongoOptions, translateFault } from "./connection.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { type Contents, type PackedFields, unpacked } from "./packed-snapshots.ts";
+import { eventsIn } from "../format/packed-events.ts";
+import { insertEvents, recordIn } from "./runtime.ts";
 import { ReadModels } from "./read-models.ts";
 import { USER_COUNTS } from "./users.ts";
 import { runRemoval } from "./run-removal.ts";
@@ -100,13 +103,25 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
       ...Object.values(actors),
     ]);
     const later = { runId: rootId, number: { $gt: eventNumber } };
-    const { deletedCount } = await events.deleteMany(later);
+    done.events += await dropLaterEvents(events, rootId, eventNumber);
     // They tell of what has not happened in the restored run.
     await deliveries.deleteMany(later);
     done.runs++;
-    done.events += deletedCount;
   }
   return done;
+}
+
+/** Removes the events of a run behind a number, and answers how many. A record that also has earlier events gives way to one of those. */
+async function dropLaterEvents(events: Collection<Keyed>, runId: RunId, last: number): Promise<number> {
+  let later = 0;
+  for await (const document of events.find({ runId, number: { $gt: last } })) {
+    const all = eventsIn(runId, recordIn(document));
+    const kept = all.filter(({ number }) => number <= last);
+    later += all.length - kept.length;
+    await insertEvents(events, kept, true);
+  }
+  if (later > 0) await events.deleteMany({ runId, number: { $gt: last } });
+  return later;
 }
 
 /** Answers the number of steps. */

@@ -1,11 +1,13 @@
 /** The stores of plans, commands, run events, shards, dead letters and idempotency keys in MongoDB. */
-import type { Collection, Filter } from "mongodb";
+import { Binary, type Collection, type Filter } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import { jsonInPieces } from "../format/json-in-pieces.ts";
+import { readEvents, type ReadRecord, recordsOf } from "../format/packed-events.ts";
+import { packPlan, unpackPlan } from "../format/packed-plans.ts";
 import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
 import type { AgentEventStore } from "../ports/agent-events.ts";
 import { type EventStore, withContent } from "../ports/events.ts";
@@ -28,7 +30,12 @@ export function planStore(connection: Connection): PlanStore {
   const plans = connection.collection("plans");
   const specs = connection.collection("job_specs");
   return {
-    async put(runId, plan, jobs) {
+    async put(runId, plan, jobs, packs = false) {
+      const packed = packs ? packPlan(plan, jobs) : undefined;
+      if (packed !== undefined) {
+        await insertIfAbsent(plans, { _id: runId, packed: new Binary(packed) });
+        return;
+      }
       const graph = textOf(plan, "the plan");
       await insertAbsent(
         specs,
@@ -37,17 +44,39 @@ export function planStore(connection: Connection): PlanStore {
       // The plan is stored last, so that a stored plan has all its jobs.
       await insertIfAbsent(plans, { _id: runId, text: graph });
     },
-    loadPlan: async (runId) => parsed<RunPlan>(await plans.findOne({ _id: runId })),
+    loadPlan: async (runId) => planOf(await plans.findOne({ _id: runId })),
     async loadPlanInPieces(runId, pause) {
       const document = await plans.findOne({ _id: runId });
+      if (isPacked(document)) return planOf(document);
       return document === null ? undefined : jsonInPieces<RunPlan>(document["text"] as string, "jobs", pause);
     },
     async loadPlans(runIds) {
       const found = await plans.find({ _id: { $in: [...runIds] } }).toArray();
-      return new Map(found.map((document) => [document._id as RunId, parsed<RunPlan>(document)!]));
+      return new Map(found.map((document) => [document._id as RunId, planOf(document)!]));
     },
-    loadJob: async (runId, jobIndex) => parsed<JobSpec>(await specs.findOne({ _id: `${runId}:${jobIndex}` })),
+    async loadJob(runId, jobIndex) {
+      // A packed plan has its jobs. The text of another plan may be large.
+      const plan = await plans.findOne({ _id: runId }, { projection: { packed: 1 } });
+      if (isPacked(plan)) return unpackPlan(bytesIn(plan)).jobs[jobIndex];
+      return parsed<JobSpec>(await specs.findOne({ _id: `${runId}:${jobIndex}` }));
+    },
   };
+}
+
+interface PackedDocument extends Keyed {
+  readonly packed: Binary;
+}
+
+function isPacked(document: Keyed | null): document is PackedDocument {
+  return document !== null && document["packed"] instanceof Binary;
+}
+
+function bytesIn({ packed: { buffer, position } }: PackedDocument): Uint8Array {
+  return buffer.subarray(0, position);
+}
+
+function planOf(document: Keyed | null): RunPlan | undefined {
+  return isPacked(document) ? unpackPlan(bytesIn(document)).graph : parsed<RunPlan>(document);
 }
 
 interface CommandDocument {
@@ -108,25 +137,40 @@ export function inboxStore(connection: Connection): InboxStore {
 export function eventStore(connection: Connection, agentEvents: Pick<AgentEventStore, "ofStep">): EventStore {
   const events = connection.collection("events");
   return {
-    append: (list) => insertEvents(events, list),
+    append: (list, packs) => insertEvents(events, list, packs),
     async read(runId, after, limit) {
-      const found = events
-        .find({ runId, number: { $gt: after } })
-        .sort({ number: 1 })
-        .limit(limit);
-      return withContent(agentEvents, await found.map(({ body }) => body as RunEvent).toArray());
+      return withContent(agentEvents, await readEvents({ runId, after, limit }, recordsIn(events, runId)));
     },
   };
 }
 
+/** Reads records of the events of a run. */
+export function recordsIn(
+  events: Collection<Keyed>,
+  runId: RunId,
+): (from: number, most: number) => Promise<readonly ReadRecord[]> {
+  return (from, most) =>
+    events
+      .find({ runId, number: { $gt: from } })
+      .sort({ number: 1 })
+      .limit(most)
+      .map(recordIn)
+      .toArray();
+}
+
+/** What a document holds of the events of its run. */
+export function recordIn(document: Keyed): ReadRecord {
+  const body = isPacked(document) ? bytesIn(document) : (document["body"] as RunEvent);
+  return { number: document["number"] as number, body };
+}
+
 /** Stores events. An event that is stored already does not change. */
-export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[]): Promise<void> {
-  const documents = list.map((body) => ({
-    _id: `${body.runId}:${body.number}`,
-    runId: body.runId,
-    number: body.number,
-    body,
-  }));
+export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[], packs = false): Promise<void> {
+  const documents = recordsOf(list, packs).map(({ runId, first, number, body }) =>
+    body instanceof Uint8Array
+      ? { _id: `${runId}:${first}-${number}`, runId, number, packed: new Binary(body) }
+      : { _id: `${runId}:${number}`, runId, number, body },
+  );
   return insertAbsent(events, documents);
 }
 

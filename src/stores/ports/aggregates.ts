@@ -211,6 +211,8 @@ export interface AggregateSave<Root extends RootId = RunId> {
    * apart from it. Their states are final. None of them is in `changed`. Only for a store that `keepsEndedApart`.
    */
   readonly ended?: readonly StoredActor[];
+  /** True when every living node reads packed records. */
+  readonly packs?: boolean;
 }
 
 /** What `create` stores together with a new aggregate. */
@@ -218,6 +220,8 @@ export interface StoredBeside {
   /** Stored as `PlanStore.put` does. Absent when the plan is stored already, or when the aggregate has none. */
   readonly plan?: { readonly graph: RunPlan; readonly jobs: readonly JobSpec[] };
   readonly events?: readonly RunEvent[];
+  /** True when every living node reads packed records. */
+  readonly packs?: boolean;
 }
 
 export interface RunFilter {

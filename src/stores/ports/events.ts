@@ -5,8 +5,11 @@ import type { SystemEvent, SystemEventDraft, SystemLog } from "../../domain/syst
 import type { AgentEvent, AgentEventStore } from "./agent-events.ts";
 
 export interface EventStore {
-  /** Stores events. An event whose (runId, number) is stored already does not change, so a repeat changes nothing. */
-  append(events: readonly RunEvent[]): Promise<void>;
+  /**
+   * Stores events. A repeat changes nothing: the event of one (runId, number) is the same each time. `packs` is true
+   * when every living node reads packed events.
+   */
+  append(events: readonly RunEvent[], packs?: boolean): Promise<void>;
   /**
    * Events of a run with a number above `after`, ascending, at most `limit`. Pushed events have their content; a page
    * with {@link PAGE_BYTES} of it ends early, as {@link isLastPage} knows.

@@ -8,9 +8,10 @@ import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 export interface PlanStore {
   /**
    * Stores the plan and one document for each job (`jobs[i]` belongs to `plan.jobs[i]`). A repeat changes nothing.
-   * Rejects with `too_large` when a document does not fit into the store (MongoDB: 16 MiB).
+   * Rejects with `too_large` when a document does not fit into the store (MongoDB: 16 MiB). `packs` is true when every living node
+   * reads packed plans.
    */
-  put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): Promise<void>;
+  put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[], packs?: boolean): Promise<void>;
   /** Undefined when the run has no stored plan. */
   loadPlan(runId: RunId): Promise<RunPlan | undefined>;
   /** What {@link loadPlan} answers. `pause` is awaited after each piece, so that a large plan does not hold the event loop. */

@@ -32,6 +32,7 @@ import {
   type StoredBeside,
   GROUP_IDS,
 } from "../ports/aggregates.ts";
+import { storedState } from "../format/packed-states.ts";
 import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows } from "./insert-rows.ts";
@@ -39,7 +40,7 @@ import { findRuns } from "./runs/find-runs.ts";
 import { readPage } from "./pages.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
 import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
-import { RANK, toActor, toHead } from "./runs/rows.ts";
+import { RANK, toActor, toActorOf, toHead } from "./runs/rows.ts";
 import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS, UPSERT_DEPLOYING } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
@@ -70,16 +71,22 @@ export class SqliteAggregateStore implements AggregateStore {
    * Stores a large aggregate in three transactions (plan, snapshot, events), because the process does nothing else
    * during one.
    */
-  async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<Creation> {
-    const { rootId } = aggregate.head;
-    if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
-    if (plan !== undefined) await this.#db.addition(() => insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs));
+  async create(aggregate: Aggregate<RootId>, beside: StoredBeside = {}): Promise<Creation> {
+    if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, beside);
+    const { plan, events = [], packs } = beside;
+    if (plan !== undefined) await this.#db.addition(() => this.#insertPlan(aggregate.head.rootId, plan, packs));
     const outcome = await this.#create(aggregate, {});
-    if (outcome !== "exists") await appendEvents(this.#db, events);
+    if (outcome !== "exists") await appendEvents(this.#db, events, packs);
     return outcome;
   }
 
-  save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
+  save({
+    expectedVersion,
+    head,
+    changed,
+    events,
+    packs = false,
+  }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { summary } = head;
     return this.#db.transaction(() => {
       const updated = this.#db.runNow(
@@ -101,8 +108,8 @@ export class SqliteAggregateStore implements AggregateStore {
         expectedVersion,
       );
       if (updated === 0) return "versionConflict";
-      this.#putActors(head.rootId, head.shard, changed);
-      insertEvents(this.#db, events);
+      this.#putActors(head, changed, packs);
+      insertEvents(this.#db, events, packs);
       return "saved";
     });
   }
@@ -128,7 +135,7 @@ export class SqliteAggregateStore implements AggregateStore {
         let last: Row | undefined;
         do {
           const page = pageOfActors(all, rootId, rank, last);
-          for (const row of page) actors.push(toActor(row));
+          for (const row of page) actors.push(toActorOf(rootId, row));
           last = page.length === ACTORS_IN_PIECE ? page.at(-1) : undefined;
           if (last !== undefined) await pause();
         } while (last !== undefined);
@@ -321,10 +328,14 @@ export class SqliteAggregateStore implements AggregateStore {
     );
   }
 
-  #create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside): Promise<Creation> {
+  #insertPlan(rootId: RootId, { graph, jobs }: StoredBeside["plan"] & {}, packs?: boolean): void {
+    insertPlan(this.#db, { runId: rootId as RunId, plan: graph, jobs, packs });
+  }
+
+  #create({ head, actors }: Aggregate<RootId>, { plan, events = [], packs = false }: StoredBeside): Promise<Creation> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
     const insert = (): Creation => {
-      if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
+      if (plan !== undefined) this.#insertPlan(rootId, plan, packs);
       const inserted = this.#db.getNow(
         INSERT_HEAD,
         rootId,
@@ -348,21 +359,34 @@ export class SqliteAggregateStore implements AggregateStore {
         JSON.stringify(head.origin),
       );
       if (inserted === undefined) return "exists";
-      this.#putActors(rootId, shard, actors);
-      insertEvents(this.#db, events);
+      this.#putActors(head, actors, packs);
+      insertEvents(this.#db, events, packs);
       return inserted["is_being_deleted"] === 1 ? "amidDeletion" : "created";
     };
     // A run comes with its plan. Other aggregates, such as groups, are made for runs that have begun.
     return plan === undefined ? this.#db.transaction(insert) : this.#db.addition(insert);
   }
 
-  #putActors(rootId: RootId, shard: number, actors: readonly StoredActor[]): void {
-    const plain: (string | number | null)[][] = [];
-    const deploying: (string | number | null)[][] = [];
-    for (const { kind, id, state, index } of actors) {
+  #putActors(
+    { rootId, shard, final: isFinal }: AggregateHead<RootId>,
+    actors: readonly StoredActor[],
+    packs: boolean,
+  ): void {
+    const plain: (string | number | null | Uint8Array)[][] = [];
+    const deploying: (string | number | null | Uint8Array)[][] = [];
+    for (const actor of actors) {
+      const { kind, id, index } = actor;
       const { position, jobId, status, attempt, agentId, approval, deployment } = index;
       const place = [position, jobId, status, attempt, agentId];
-      const row = [id, rootId, shard, kind, RANK[kind], ...place, JSON.stringify(state)];
+      const row = [
+        id,
+        rootId,
+        shard,
+        kind,
+        RANK[kind],
+        ...place,
+        storedState(actor, { rootId, isFinal, changed: actors.length, packs }),
+      ];
       if (deployment === undefined) {
         const gate = [approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null];
         plain.push([...row, ...gate]);

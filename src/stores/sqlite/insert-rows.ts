@@ -4,7 +4,7 @@
  */
 import type { Database } from "./database.ts";
 
-type Values = readonly (string | number | null)[];
+type Values = readonly (string | number | null | Uint8Array)[];
 
 export interface RowInsert {
   /** Up to the name of the table or its list of columns. */

@@ -1,6 +1,8 @@
 /** The store of verification in SQLite. The rows of actors are the snapshot and the look-ups at the same time. */
 import type { RootId, RunId } from "../../domain/ids.ts";
 import type { InspectionStore, RecordKind, RecordOwner } from "../ports/inspection.ts";
+import { readNumbers } from "../format/packed-events.ts";
+import { recordsIn } from "./runtime.ts";
 import { toActor, toHead } from "./runs/rows.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -61,15 +63,7 @@ export function inspectionStore(db: Database): InspectionStore {
           eventsGone: found["events_gone"] !== 0,
         };
       }),
-    async eventNumbers(runId: RunId, after, limit) {
-      const rows = await db.all(
-        "SELECT number FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
-        runId,
-        after,
-        limit,
-      );
-      return rows.map((row) => row["number"] as number);
-    },
+    eventNumbers: (runId: RunId, after, limit) => readNumbers({ runId, after, limit }, recordsIn(db, runId)),
     pageOwners: async (kind, after, limit) => (await db.all(OWNERS[kind], after, limit)).map(toOwner),
     missingOwners: (owners) =>
       db.read(() =>

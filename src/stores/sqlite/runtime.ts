@@ -12,17 +12,25 @@ import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
 import { jsonInPieces } from "../format/json-in-pieces.ts";
+import { type EventRecord, readEvents, type ReadRecord, recordsOf } from "../format/packed-events.ts";
+import { packPlan, unpackPlan } from "../format/packed-plans.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 
-const INSERT_EVENTS: RowInsert = { insert: "INSERT INTO events", conflict: "ON CONFLICT DO NOTHING" };
+/** A record with the same last event takes the place of a shorter one. The first byte of a packed body counts its events. */
+const INSERT_EVENTS: RowInsert = {
+  insert: "INSERT INTO events",
+  conflict: `ON CONFLICT (run_id, number) DO UPDATE SET body = excluded.body WHERE typeof(excluded.body) = 'blob'
+    AND substr(excluded.body, 1, 1) > iif(typeof(body) = 'blob', substr(body, 1, 1), x'01')`,
+};
 const INSERT_SPECS: RowInsert = { insert: "INSERT INTO job_specs", conflict: "ON CONFLICT DO NOTHING" };
 
 export function planStore(db: Database): PlanStore {
   return {
-    put: (runId, plan, jobs) => db.addition(() => insertPlan(db, runId, plan, jobs)),
-    loadPlan: async (runId) => bodyOf<RunPlan>(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
+    put: (runId, plan, jobs, packs) => db.addition(() => insertPlan(db, { runId, plan, jobs, packs })),
+    loadPlan: async (runId) => planOf(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
     async loadPlanInPieces(runId, pause) {
       const row = await db.get("SELECT body FROM plans WHERE run_id = ?", runId);
+      if (isPacked(row?.["body"])) return planOf(row);
       return row && jsonInPieces<RunPlan>(row["body"] as string, "jobs", pause);
     },
     async loadPlans(runIds) {
@@ -30,16 +38,46 @@ export function planStore(db: Database): PlanStore {
         "SELECT run_id, body FROM plans WHERE run_id IN (SELECT value FROM json_each(?))",
         JSON.stringify(runIds),
       );
-      return new Map(rows.map((row) => [row["run_id"] as RunId, bodyOf<RunPlan>(row)!]));
+      return new Map(rows.map((row) => [row["run_id"] as RunId, planOf(row)!]));
     },
-    loadJob: async (runId, jobIndex) =>
-      bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),
+    async loadJob(runId, jobIndex) {
+      const row = await db.get(SPEC, runId, jobIndex);
+      const body: unknown = row?.["body"];
+      return isPacked(body) ? unpackPlan(body).jobs[jobIndex] : bodyOf<JobSpec>(row);
+    },
   };
 }
 
+/** The job, or the packed plan that has it. */
+const SPEC = `SELECT body FROM job_specs WHERE run_id = ?1 AND job_index = ?2
+  UNION ALL SELECT body FROM plans WHERE run_id = ?1 AND typeof(body) = 'blob' LIMIT 1`;
+
+function planOf(row: Row | undefined): RunPlan | undefined {
+  const body: unknown = row?.["body"];
+  return isPacked(body) ? unpackPlan(body).graph : bodyOf<RunPlan>(row);
+}
+
+function isPacked(body: unknown): body is Uint8Array {
+  return body instanceof Uint8Array;
+}
+
+interface StoredPlan {
+  readonly runId: RunId;
+  readonly plan: RunPlan;
+  readonly jobs: readonly JobSpec[];
+  readonly packs: boolean | undefined;
+}
+
+const INSERT_PLAN = "INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING";
+
 /** Runs within a transaction. A plan or job that is stored already does not change. */
-export function insertPlan(db: Database, runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): void {
-  db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
+export function insertPlan(db: Database, { runId, plan, jobs, packs = false }: StoredPlan): void {
+  const packed = packs ? packPlan(plan, jobs) : undefined;
+  if (packed !== undefined) {
+    db.runNow(INSERT_PLAN, runId, packed);
+    return;
+  }
+  db.runNow(INSERT_PLAN, runId, JSON.stringify(plan));
   const rows = jobs.map((job, index) => [runId, index, JSON.stringify(job)]);
   insertRows(db, INSERT_SPECS, rows);
 }
@@ -92,35 +130,39 @@ const EVENTS_AT_ONCE = 2_000;
 /**
  * Stores events in several transactions, because the process does nothing else during one. Stored events do not change.
  */
-export async function appendEvents(db: Database, events: readonly RunEvent[]): Promise<void> {
+export async function appendEvents(db: Database, events: readonly RunEvent[], packs = false): Promise<void> {
   for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
     const some = events.slice(at, at + EVENTS_AT_ONCE);
-    await db.transaction(() => insertEvents(db, some));
+    await db.transaction(() => insertEvents(db, some, packs));
   }
 }
 
 export function eventStore(db: Database, agentEvents: Pick<AgentEventStore, "ofStep">): EventStore {
   return {
-    append: (events) => appendEvents(db, events),
+    append: (events, packs) => appendEvents(db, events, packs),
     async read(runId, after, limit) {
-      const rows = await db.all(
-        "SELECT body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
-        runId,
-        after,
-        limit,
-      );
-      return withContent(
-        agentEvents,
-        rows.map((row) => bodyOf<RunEvent>(row)!),
-      );
+      return withContent(agentEvents, await readEvents({ runId, after, limit }, recordsIn(db, runId)));
     },
   };
 }
 
+/** Reads records of the events of a run. */
+export function recordsIn(db: Database, runId: RunId): (from: number, most: number) => Promise<readonly ReadRecord[]> {
+  const sql = "SELECT number, body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?";
+  return async (from, most) =>
+    (await db.all(sql, runId, from, most)).map((row) => {
+      const body: unknown = row["body"];
+      return { number: row["number"] as number, body: isPacked(body) ? body : bodyOf<RunEvent>(row)! };
+    });
+}
+
 /** Runs within a transaction. An event that is stored already does not change. */
-export function insertEvents(db: Database, events: readonly RunEvent[]): void {
-  const rows = events.map((event) => [event.runId, event.number, JSON.stringify(event)]);
-  insertRows(db, INSERT_EVENTS, rows);
+export function insertEvents(db: Database, events: readonly RunEvent[], packs: boolean): void {
+  insertRows(db, INSERT_EVENTS, recordsOf(events, packs).map(rowOf));
+}
+
+function rowOf({ runId, number, body }: EventRecord): readonly [RunId, number, string | Uint8Array] {
+  return [runId, number, isPacked(body) ? body : JSON.stringify(body)];
 }
 
 /** Runs within a transaction. */

@@ -2,7 +2,12 @@
  * Reads what the store holds, with the driver of the database alone. The stores of the program would repair projections
  * while they read, and so hide a projection that was left behind.
  */
-import { MongoClient } from "mongodb";
+import { type Binary, MongoClient } from "mongodb";
+import type { RunEvent } from "../../../src/domain/events.ts";
+import type { RunId } from "../../../src/domain/ids.ts";
+import { eventsIn } from "../../../src/stores/format/packed-events.ts";
+import { unpackPlan } from "../../../src/stores/format/packed-plans.ts";
+import { stateText } from "../../../src/stores/format/packed-states.ts";
 import type { Installation } from "../world/installation.ts";
 import type { ProjectionRow } from "./evidence.ts";
 import { SqliteConnection } from "../../../src/sqlite/connection.ts";
@@ -46,24 +51,64 @@ export function openRawStore({
   return mongoDatabase === null ? rawSqlite(storeFile) : rawMongo(mongoDatabase);
 }
 
+function toPlan(packed: Uint8Array): Pick<RawRun, "plan" | "specs"> {
+  const { graph, jobs } = unpackPlan(packed);
+  return { plan: graph, specs: jobs };
+}
+
+function bytesIn({ buffer, position }: Binary): Uint8Array {
+  return buffer.subarray(0, position);
+}
+
+/** Each event once: records may overlap. */
+function inOrder(events: readonly RunEvent[]): readonly RunEvent[] {
+  const byNumber = new Map(events.toReversed().map((event) => [event.number, event]));
+  return [...byNumber.values()].sort((a, b) => a.number - b.number);
+}
+
 function rawSqlite(file: string): RawStore {
   const db = new SqliteConnection(file);
   const all = (sql: string, ...values: readonly string[]) =>
     db.prepare(sql).all(...values) as readonly Record<string, never>[];
   const bodies = (sql: string, runId: string) => all(sql, runId).map(({ body }) => JSON.parse(body!) as unknown);
+  const stateOf = (row: Record<string, unknown>) =>
+    JSON.parse(
+      stateText(row["state"] as string | Uint8Array, {
+        rootId: row["root_id"] as string,
+        id: row["id"] as string,
+        jobId: row["job_id"] as string | null,
+      }),
+    ) as unknown;
+  const planOf = (runId: string): Pick<RawRun, "plan" | "specs"> => {
+    const [body] = all("SELECT body FROM plans WHERE run_id = ?", runId).map((row) => row["body"] as unknown);
+    if (body instanceof Uint8Array) return toPlan(body);
+    return {
+      plan: body === undefined ? undefined : (JSON.parse(body as string) as unknown),
+      specs: bodies("SELECT body FROM job_specs WHERE run_id = ? ORDER BY job_index", runId),
+    };
+  };
+  const eventsOf = (runId: string): readonly unknown[] =>
+    inOrder(
+      all("SELECT number, body FROM events WHERE run_id = ? ORDER BY number", runId).flatMap(({ number, body }) => {
+        const record = (body as unknown) instanceof Uint8Array ? body! : (JSON.parse(body!) as never);
+        return eventsIn(runId as RunId, { number: number!, body: record });
+      }),
+    );
   const runOf = (head: Record<string, never>): RawRun => {
     const runId = head["root_id"] as unknown as string;
-    const actors = all("SELECT kind, id, state FROM actors WHERE root_id = ? ORDER BY rank, id", runId);
+    const actors = all(
+      "SELECT kind, id, root_id, job_id, state FROM actors WHERE root_id = ? ORDER BY rank, id",
+      runId,
+    );
     return {
       runId,
       status: head["status"]!,
       settled: head["settled"] === 1,
       eventNumber: head["event_number"]!,
       owed: (JSON.parse(head["owed"]!) as readonly unknown[]).length,
-      actors: actors.map(({ kind, id, state }) => ({ kind: kind!, id: id!, state: JSON.parse(state!) as unknown })),
-      events: bodies("SELECT body FROM events WHERE run_id = ? ORDER BY number", runId),
-      plan: bodies("SELECT body FROM plans WHERE run_id = ?", runId)[0],
-      specs: bodies("SELECT body FROM job_specs WHERE run_id = ? ORDER BY job_index", runId),
+      actors: actors.map((row) => ({ kind: row["kind"]!, id: row["id"]!, state: stateOf(row) })),
+      events: eventsOf(runId),
+      ...planOf(runId),
     };
   };
   return {
@@ -87,7 +132,7 @@ function rawSqlite(file: string): RawStore {
           position: row["position"]!,
           jobId: row["job_id"]!,
           agentId: row["agent_id"]!,
-          state: JSON.parse(row["state"]!) as unknown,
+          state: stateOf(row),
         })),
       ),
     close: () => Promise.resolve(db.close()),
@@ -111,16 +156,20 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
   const db = client.db(name);
   const byId = <T extends { readonly _id: string }>(collection: string) => db.collection<T>(collection);
   const runOf = async ({ _id, summary, settled, eventNumber, owed, actors }: RawAggregate): Promise<RawRun> => {
-    const texts = byId<{ _id: string; text: string }>;
+    const texts = byId<{ _id: string; text: string; packed?: Binary }>;
     const [apart, events, plan] = await Promise.all([
       byId<RawActor & { readonly _id: string }>("ended_attempts").find({ rootId: _id }).toArray(),
       db.collection("events").find({ runId: _id }).sort({ number: 1 }).toArray(),
       texts("plans").findOne({ _id }),
     ]);
-    const graph = JSON.parse(plan?.text ?? '{ "jobs": [] }') as { readonly jobs: readonly unknown[] };
-    const specs = await Promise.all(
-      graph.jobs.map((_, index) => texts("job_specs").findOne({ _id: `${_id}:${index}` })),
-    );
+    const stored = async (): Promise<Pick<RawRun, "plan" | "specs">> => {
+      if (plan?.packed !== undefined) return toPlan(bytesIn(plan.packed));
+      const graph = JSON.parse(plan?.text ?? '{ "jobs": [] }') as { readonly jobs: readonly unknown[] };
+      const specs = await Promise.all(
+        graph.jobs.map((_, index) => texts("job_specs").findOne({ _id: `${_id}:${index}` })),
+      );
+      return { plan: graph, specs: specs.map((spec) => JSON.parse(spec!.text) as unknown) };
+    };
     return {
       runId: _id,
       status: summary.status,
@@ -132,9 +181,15 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
         ...Object.values(actors),
         ...apart.flatMap(({ _id: id, kind, state }) => (id in actors ? [] : [{ id, kind, state }])),
       ],
-      events: events.map(({ body }) => body as unknown),
-      plan: graph,
-      specs: specs.map((spec) => JSON.parse(spec!.text) as unknown),
+      events: inOrder(
+        events.flatMap(({ number, body, packed }) =>
+          eventsIn(_id as RunId, {
+            number: number as number,
+            body: packed ? bytesIn(packed as Binary) : (body as never),
+          }),
+        ),
+      ),
+      ...(await stored()),
     };
   };
   return {

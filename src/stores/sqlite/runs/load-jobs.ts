@@ -1,6 +1,7 @@
 /** Reads some jobs of a large run from the embedded store, at a cost that hardly depends on the others. */
 import type { JobRunId, RunId } from "../../../domain/ids.ts";
 import type { Aggregate, JobInBrief, PartOfRun, StoredActor } from "../../ports/aggregates.ts";
+import { stateText } from "../../format/packed-states.ts";
 import { RANK, toActor, toHead } from "./rows.ts";
 import type { Database, ReadNow } from "../database.ts";
 
@@ -53,13 +54,18 @@ export function loadSmall(db: Database, runIds: readonly RunId[], atMost: number
   });
 }
 
-/** One text for some hundred jobs: a row for each of them would cost as much as the rest. Ids need no escapes. */
+/**
+ * One text for some hundred jobs: a row for each of them would cost as much as the rest. Ids need no escapes. Few states are
+ * packed, and SQLite cannot read their fields.
+ */
 const IN_BRIEF = `
   SELECT group_concat('["' || id || '",' || position || ',' || attempt || ',' || fields || ']') AS list
-  FROM (SELECT id, position, attempt, json_extract(state, '$.cell', '$.endedAt') AS fields FROM actors
+  FROM (SELECT id, position, attempt, iif(typeof(state) = 'blob', '"' || hex(state) || '"',
+      json_extract(state, '$.cell', '$.endedAt')) AS fields FROM actors
     WHERE root_id = ? AND rank = ? AND job_id IS NULL AND position >= ? AND position < ? ORDER BY position, attempt)`;
 
-type Brief = readonly [JobRunId, index: number, attempt: number, fields: readonly [number | null, number | null]];
+type Brief = readonly [JobRunId, index: number, attempt: number, fields: Fields | string];
+type Fields = readonly [cell: number | null, endedAt: number | null];
 
 async function jobsInBrief(all: ReadNow, runId: RunId, pause: () => Promise<void>): Promise<readonly JobInBrief[]> {
   const [last] = all(
@@ -71,8 +77,17 @@ async function jobsInBrief(all: ReadNow, runId: RunId, pause: () => Promise<void
   for (let from = 0; from <= Number(last!["position"] ?? -1); from += POSITIONS_AT_ONCE) {
     const [row] = all(IN_BRIEF, runId, RANK.job, from, from + POSITIONS_AT_ONCE);
     const some = JSON.parse(`[${(row!["list"] ?? "") as string}]`) as readonly Brief[];
-    for (const [jobId, index, attempt, [cell, endedAt]] of some) jobs.push({ jobId, index, cell, attempt, endedAt });
+    for (const [jobId, index, attempt, fields] of some) {
+      const [cell, endedAt] = typeof fields === "string" ? fieldsOf(fields, runId, jobId) : fields;
+      jobs.push({ jobId, index, cell, attempt, endedAt });
+    }
     await pause();
   }
   return jobs;
+}
+
+function fieldsOf(packed: string, runId: RunId, jobId: JobRunId): Fields {
+  const json = stateText(Buffer.from(packed, "hex"), { rootId: runId, id: jobId, jobId: null });
+  const { cell, endedAt } = JSON.parse(json) as Pick<JobInBrief, "cell" | "endedAt">;
+  return [cell, endedAt];
 }

@@ -1,6 +1,7 @@
 /** Rows of heads and actors, as the port answers them. */
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId } from "../../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../../ports/aggregates.ts";
+import { stateText } from "../../format/packed-states.ts";
 import type { Row } from "../database.ts";
 
 /** The order of the kinds in a load. */
@@ -33,11 +34,16 @@ export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Roo
 }
 
 export function toActor(row: Row): StoredActor {
+  return toActorOf(row["root_id"] as string, row);
+}
+
+/** The actor of an aggregate whose row was read without the column of its root. */
+export function toActorOf(rootId: string, row: Row): StoredActor {
   const requestedAt = row["requested_at"] as number | null | undefined;
   return {
     kind: row["kind"] as StoredActor["kind"],
     id: row["id"] as string,
-    state: JSON.parse(row["state"] as string),
+    state: JSON.parse(stateText(row["state"] as string | Uint8Array, idsOf(row, rootId))) as unknown,
     index: {
       position: row["position"] as number,
       jobId: row["job_id"] as JobRunId | null,
@@ -54,4 +60,8 @@ export function toActor(row: Row): StoredActor {
         }),
     },
   };
+}
+
+function idsOf(row: Row, rootId: string) {
+  return { rootId, id: row["id"] as string, jobId: row["job_id"] as string | null };
 }
