@@ -75,7 +75,11 @@ export function Members({ area }: { readonly area: Area }) {
       cell: (member) => (mayWrite ? <Button onClick={() => setRemoving(member)}>{texts.remove}</Button> : null),
     },
   ];
-  const add = mayWrite ? <Button onClick={() => setAdding(true)}>{texts.add}</Button> : undefined;
+  const add = mayWrite ? (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      {texts.add}
+    </Button>
+  ) : undefined;
   return (
     <Section title={areaWords.tabs.members} aside={add}>
       <Loaded of={members.pages}>

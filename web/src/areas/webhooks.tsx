@@ -24,7 +24,11 @@ export function Webhooks({ area }: { readonly area: Area }) {
   const webhooks = useResource((signal) => listWebhooks(area, signal), [JSON.stringify(area)]);
   const [isMaking, setMaking] = useState(false);
   const [secret, setSecret] = useState<string | undefined>(undefined);
-  const make = <Button onClick={() => setMaking(true)}>{texts.make}</Button>;
+  const make = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  );
   const columns: readonly Column<Webhook>[] = [
     {
       name: texts.address,

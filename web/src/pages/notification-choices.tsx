@@ -1,6 +1,6 @@
 /** What the reader wants to be told of by e-mail: one choice for each project and kind of run. */
 import { useState } from "preact/hooks";
-import { projects } from "../app/session.ts";
+import { may, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
@@ -47,7 +47,9 @@ export function NotificationChoices() {
       <Loaded of={resource} rows={2}>
         {({ detail: { email } }) =>
           email === null ? (
-            <p class={styles["quiet"]}>{texts.noEmail}</p>
+            <p class={styles["quiet"]}>
+              {texts.noEmail} {may("manageUsers") ? <a href="/admin/users">{texts.setEmail}</a> : texts.askForEmail}
+            </p>
           ) : choices.length === 0 ? (
             <p class={styles["quiet"]}>{texts.none(email)}</p>
           ) : (
