@@ -289,7 +289,7 @@ export const words = {
     drained: "The agent takes no new jobs",
     undrained: "The agent takes jobs again",
     since: (by: string) => `by ${by}`,
-    setBy: { agent: "said by the agent", user: "set by a user", registrationToken: "of its registration token" },
+    setBy: { agent: "said by the agent", user: "set by", registrationToken: "of its registration token" },
     registered: "Registered",
     reach: "Reach",
     everywhere: "All projects",

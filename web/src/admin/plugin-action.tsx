@@ -42,7 +42,7 @@ export function PluginAction({
   const list = argumentsOf(args);
   return (
     <Panel padded>
-      <h3>
+      <h3 class={styles["name"]}>
         <code>{name}</code> {isDefault ? <span class={styles["quiet"]}>{texts.isDefault}</span> : null}
       </h3>
       {description === "" ? null : <p>{description}</p>}

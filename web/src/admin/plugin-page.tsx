@@ -135,7 +135,7 @@ function versionColumns(mayRemove: boolean, onRemove: (version: Version) => void
     {
       name: texts.remove,
       isQuiet: true,
-      width: "92px",
+      width: "98px",
       align: "end",
       cell: (version) => (mayRemove ? <Button onClick={() => onRemove(version)}>{texts.remove}</Button> : null),
     },

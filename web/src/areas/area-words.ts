@@ -305,7 +305,18 @@ export const areaWords = {
   notifications: {
     about: "Messages that pipelines of the project have sent, or owe.",
     target: "To",
+    channels: { webhook: "Webhook", slack: "Slack", email: "E-mail" },
+    secretAddress: "at a secret address",
     on: "About",
+    reasons: {
+      success: "success",
+      failure: "failure",
+      partial: "partial success",
+      cancelled: "cancelled",
+      fixed: "success after a failure",
+      approval: "approval",
+      waiting: "long wait",
+    },
     state: "State",
     at: "Made",
     attempts: "Tries",

@@ -70,7 +70,7 @@ export function Members({ area }: { readonly area: Area }) {
     {
       name: texts.remove,
       isQuiet: true,
-      width: "104px",
+      width: "110px",
       align: "end",
       cell: (member) => (mayWrite ? <Button onClick={() => setRemoving(member)}>{texts.remove}</Button> : null),
     },

@@ -91,7 +91,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
                       name: words.runs.pipeline,
                       cell: ({ runId, pipelineId }) => (
                         <RowLink href={`/runs/${runId}`}>
-                          {pipelineName(pipelineId)} {shortId(runId)}
+                          {pipelineName(pipelineId)} <code>{shortId(runId)}</code>
                         </RowLink>
                       ),
                     },

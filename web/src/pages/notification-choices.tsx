@@ -39,7 +39,7 @@ export function NotificationChoices() {
     <Section
       title={texts.title}
       aside={
-        typeof value?.detail.email === "string" ? (
+        typeof value?.detail.email === "string" && choices.length < projects.value.length ? (
           <Button onClick={() => setEditing(choices.length)}>{texts.add}</Button>
         ) : undefined
       }
@@ -54,7 +54,7 @@ export function NotificationChoices() {
             <p class={styles["quiet"]}>{texts.none(email)}</p>
           ) : (
             <>
-              <p class={styles["quiet"]}>{texts.to(email)}</p>
+              <p class={`${styles["quiet"]} ${styles["lead"]}`}>{texts.to(email)}</p>
               <Table
                 label={texts.title}
                 rows={choices}
@@ -101,6 +101,7 @@ export function NotificationChoices() {
       {editing === undefined ? null : (
         <ChoiceDialog
           of={choices[editing]}
+          taken={choices.flatMap(({ projectId }, at) => (at === editing ? [] : [projectId]))}
           onClose={() => setEditing(undefined)}
           onSave={(choice) => replace([...choices.slice(0, editing), choice, ...choices.slice(editing + 1)])}
         />
@@ -111,15 +112,20 @@ export function NotificationChoices() {
 
 function ChoiceDialog({
   of,
+  taken,
   onClose,
   onSave,
 }: {
   /** Undefined for a new choice. */
   readonly of: Choice | undefined;
+  /** Projects of the other choices: each has one. */
+  readonly taken: readonly string[];
   readonly onClose: () => void;
   readonly onSave: (choice: Wanted) => Promise<unknown>;
 }) {
-  const known = projects.value.map(({ projectId, name }) => [projectId, name] as const);
+  const known = projects.value
+    .filter(({ projectId }) => !taken.includes(projectId))
+    .map(({ projectId, name }) => [projectId, name] as const);
   return (
     <FormDialog
       title={of === undefined ? texts.add : texts.change}

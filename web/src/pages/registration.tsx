@@ -105,7 +105,7 @@ export function RegistrationTokens({ turn }: { readonly turn: number }) {
     {
       name: texts.remove,
       isQuiet: true,
-      width: "92px",
+      width: "98px",
       align: "end",
       cell: (token) => <Button onClick={() => setRemoving(token)}>{texts.remove}</Button>,
     },

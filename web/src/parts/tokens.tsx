@@ -59,7 +59,7 @@ export function TokenTable({
     {
       name: texts.remove,
       isQuiet: true,
-      width: "92px",
+      width: "98px",
       align: "end",
       cell: (token) => <Button onClick={() => setRemoving(token)}>{texts.remove}</Button>,
     },
