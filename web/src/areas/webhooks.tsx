@@ -45,7 +45,7 @@ export function Webhooks({ area }: { readonly area: Area }) {
       needs: "wide",
       cell: ({ types }) => (types.length === 0 ? texts.all : types.join(", ")),
     },
-    { name: texts.state, width: "130px", narrow: "96px", cell: (webhook) => <WebhookState of={webhook} /> },
+    { name: texts.state, width: "190px", narrow: "110px", cell: (webhook) => <WebhookState of={webhook} /> },
   ];
   return (
     <Section title={areaWords.tabs.webhooks} aside={make}>
