@@ -1,9 +1,10 @@
 /** The builtin `shell`: it checks the arguments of a step and prepares the command that runs. */
 import { randomUUID } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import { giveTo, type Owner } from "../process/step-user.ts";
+import { removeFile } from "../step-file.ts";
 
 const DEFAULT_SHELL = "sh -e";
 
@@ -50,7 +51,7 @@ export function prepareCommand(
   giveTo(user, file);
   return {
     command: [...args.shell, file],
-    dispose: () => rmSync(file, { force: true }),
+    dispose: () => removeFile(file),
   };
 }
 
