@@ -16,6 +16,7 @@ import { PolledSettings } from "../app/polled-settings.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
+import { EndedRuns } from "../app/statistics/ended-runs.ts";
 import type { AppContext } from "../app/context.ts";
 import { LargeReads } from "../app/large-reads.ts";
 import { rememberedPlans } from "../app/runs/loaded-run.ts";
@@ -177,10 +178,10 @@ async function startParts(
   teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
-  const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors, head } }) => {
+  const [begunRuns, endedRuns] = [new BegunRuns(), new EndedRuns()];
+  begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
-    onTurnSaved(actors, new Map(), head);
+    onTurnSaved(actors, new Map(), head, plan);
   });
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());
@@ -210,7 +211,8 @@ async function startParts(
     log,
     begunRuns,
     meters,
-    ...(spans && { spans }),
+    // Spans are made of whole runs, which counting reads then.
+    ...(spans ? { spans } : { endedRuns }),
     shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,

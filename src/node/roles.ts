@@ -73,7 +73,10 @@ export async function startWorker(
     ...kernelParts,
     typeOf: aggregateTypeOf,
     schedules: schedulePort(context),
-    onTurnSaved,
+    onTurnSaved: (changed, before, head, plan) => {
+      onTurnSaved(changed, before, head, plan);
+      context.endedRuns?.note(changed, before, head, plan);
+    },
     onTurnTaken,
   });
   teardown.add("the kernel", () => kernel.stop());
