@@ -12,7 +12,6 @@ import type { Clock } from "../domain/clock.ts";
 import type { newId } from "../domain/ids.ts";
 import type { ColdLogs, LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
-import type { EndedRuns } from "./statistics/ended-runs.ts";
 import type { WorkloadProver } from "./identity/workload-proofs.ts";
 import type { LargeReads } from "./large-reads.ts";
 import type { RecentlyRead } from "./recently-read.ts";
@@ -64,8 +63,6 @@ export interface AppContext {
   readonly log: Logger;
   /** Hears of each run that is created here. Absent: no part of this process needs to know. */
   readonly begunRuns?: BegunRuns;
-  /** What runs that have ended here add to the statistics. Absent: it is read from the store. */
-  readonly endedRuns?: EndedRuns;
   /** Takes the spans of ended runs. Absent: no receiver is configured. */
   readonly spans?: SpanSink;
   /** Counts what this node does. Absent: nothing reads the counts. */

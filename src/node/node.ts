@@ -16,7 +16,6 @@ import { PolledSettings } from "../app/polled-settings.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
-import { EndedRuns } from "../app/statistics/ended-runs.ts";
 import type { AppContext } from "../app/context.ts";
 import { LargeReads } from "../app/large-reads.ts";
 import { rememberedPlans } from "../app/runs/loaded-run.ts";
@@ -178,7 +177,7 @@ async function startParts(
   teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
-  const [begunRuns, endedRuns] = [new BegunRuns(), new EndedRuns()];
+  const begunRuns = new BegunRuns();
   begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
     onTurnSaved(actors, new Map(), head, plan);
@@ -211,8 +210,7 @@ async function startParts(
     log,
     begunRuns,
     meters,
-    // Spans are made of whole runs, which counting reads then.
-    ...(spans ? { spans } : { endedRuns }),
+    ...(spans && { spans }),
     shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,

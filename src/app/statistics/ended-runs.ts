@@ -30,8 +30,14 @@ export class EndedRuns {
    * Keeps the run if this save has ended it. `changed`: the actors that the save stores; `before`: all actors before it, by id.
    * A run with tests is left to the store: counting reads more of it than what is kept here.
    */
-  note(changed: readonly Actor[], before: ReadonlyMap<string, Actor>, head: AggregateHead<RootId>, plan: RunPlan): void {
-    if (head.summary.endedAt === null || before.size > SMALL_ACTORS || !changed.some(({ kind }) => kind === "run")) return;
+  note(
+    changed: readonly Actor[],
+    before: ReadonlyMap<string, Actor>,
+    head: AggregateHead<RootId>,
+    plan: RunPlan,
+  ): void {
+    if (head.summary.endedAt === null || before.size > SMALL_ACTORS || !changed.some(({ kind }) => kind === "run"))
+      return;
     if (declaresTests(plan)) return;
     const after = new Map([...before, ...changed.map((actor) => [actor.id, actor] as const)]);
     const aggregate = { head, actors: [...after.values()] } as unknown as Aggregate;

@@ -10,7 +10,10 @@ import { planOf } from "../../support/plans.ts";
 import { storeEnded } from "../../support/stored-large-runs.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 
-const JOBS = [{ name: "build", baseName: "build" }, { name: "test", baseName: "test" }];
+const JOBS = [
+  { name: "build", baseName: "build" },
+  { name: "test", baseName: "test" },
+];
 /** More than are read together. */
 const RUNS = 24;
 
