@@ -4,7 +4,7 @@ import { countCells, expandMatrix } from "../definition/matrix.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { DeferredCells, Pairs, Scalar } from "../domain/plan.ts";
-import { WorkUsedUp } from "../domain/work-budget.ts";
+import { WorkUsedUp } from "../domain/work/work-budget.ts";
 import { toScope } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { toAxis } from "./axis.ts";

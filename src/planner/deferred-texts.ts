@@ -6,7 +6,7 @@ import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { JobSpec, Pairs, StepSpec } from "../domain/plan.ts";
-import { WorkUsedUp } from "../domain/work-budget.ts";
+import { WorkUsedUp } from "../domain/work/work-budget.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
 import { asText, evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { type Facts, factsOf, withinBudget } from "./gate.ts";

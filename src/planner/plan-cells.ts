@@ -6,7 +6,7 @@ import { LIMITS } from "../definition/schema/limits.ts";
 import { type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
 import type { Path } from "../definition/text/source.ts";
 import { cellName, type Pairs, type Scalar } from "../domain/plan.ts";
-import { WorkUsedUp } from "../domain/work-budget.ts";
+import { WorkUsedUp } from "../domain/work/work-budget.ts";
 import { type PartialJson, type Scope, UNKNOWN } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { toAxis } from "./axis.ts";

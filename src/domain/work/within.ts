@@ -1,5 +1,5 @@
 /** A time limit on waiting for an answer. */
-import { MillraceError } from "./errors.ts";
+import { MillraceError } from "../errors.ts";
 
 /**
  * The answer; throws `unavailable` when none comes within `ms`. The work behind the answer is not stopped. `subject`:
