@@ -10,7 +10,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { StepNotes } from "../domain/notes.ts";
-import type { Pairs } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "../app/context.ts";
 import type { GatewayPorts } from "./context.ts";

@@ -15,6 +15,12 @@ export interface GitAccess {
   readonly secrets: readonly string[];
 }
 
+/** Access for which files were made. */
+export interface OpenAccess extends GitAccess {
+  /** Removes the files. */
+  close(): Promise<void>;
+}
+
 export interface GitCall {
   readonly args: readonly string[];
   /** The bare repository; absent for a command that needs none. */

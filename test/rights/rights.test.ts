@@ -16,7 +16,8 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { TestViewer } from "../support/viewer.ts";
 import { until } from "../support/until.ts";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
-import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
+import { HTTP_ROWS } from "./http-rows.ts";
 import { callersOf, type RightsCaller, worthlessTokens } from "./callers.ts";
 import { World } from "./world.ts";
 
