@@ -144,13 +144,25 @@ export class StepFetcher {
   /** The steps that the agent has to run already according to the store; undefined when the agent may claim a job. */
   async #storedSteps({ agentId, bootId, requestId }: FetchRequest): Promise<readonly GrantedStep[] | undefined> {
     const { aggregates } = this.#context.stores;
-    const jobs = (await aggregates.jobsHeldBy(agentId)).map(({ actor }) => actor.state as JobState);
-    const steps = (await aggregates.stepsHeldBy(agentId))
+    // At once: each read waits a moment for others that share its command.
+    const [jobs, steps] = await Promise.all([aggregates.jobsHeldBy(agentId), this.#heldSteps({ agentId, bootId })]);
+    const claimed = jobs
+      .map(({ actor }) => actor.state as JobState)
+      .find(({ grant }) => grant!.requestId === requestId && grant!.bootId === bootId);
+    if (claimed === undefined) {
+      const queued = steps.filter(({ state }) => state === "queued");
+      return queued.length > 0 ? queued.map(toGrantedStep) : undefined;
+    }
+    const isOfClaim = ({ jobId }: StepState) => jobId === claimed.jobId;
+    // The steps may have been read before the grant was saved, and the job afterwards.
+    const known = steps.some(isOfClaim) ? steps : await this.#heldSteps({ agentId, bootId });
+    return known.filter(isOfClaim).map(toGrantedStep);
+  }
+
+  async #heldSteps({ agentId, bootId }: AgentBoot): Promise<readonly StepState[]> {
+    const found = await this.#context.stores.aggregates.stepsHeldBy(agentId);
+    return found
       .map(({ actor }) => actor.state as StepState)
       .filter((step) => isHeld(step) && step.grant!.bootId === bootId);
-    const claimed = jobs.find(({ grant }) => grant!.requestId === requestId && grant!.bootId === bootId);
-    if (claimed !== undefined) return steps.filter(({ jobId }) => jobId === claimed.jobId).map(toGrantedStep);
-    const queued = steps.filter(({ state }) => state === "queued");
-    return queued.length > 0 ? queued.map(toGrantedStep) : undefined;
   }
 }
