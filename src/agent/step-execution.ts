@@ -2,7 +2,7 @@
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { NO_ANNOTATIONS } from "../domain/notes.ts";
+import { NO_ANNOTATIONS } from "../domain/notes/notes.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import { LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";

@@ -9,7 +9,7 @@ import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
-import type { StepNotes } from "../domain/notes.ts";
+import type { StepNotes } from "../domain/notes/notes.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "../app/context.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { AnnotationCapture } from "../../../src/agent/logs/annotation-capture.ts";
-import { LogCommandReader } from "../../../src/agent/logs/log-commands.ts";
+import { LogCommandReader } from "../../../src/agent/logs/log-command-reader.ts";
 import { SecretFinder } from "../../../src/agent/logs/secret-finder.ts";
 
 const NONE = { file: "", line: 0, endLine: 0, column: 0, endColumn: 0, title: "", logLine: 0 };

@@ -1,21 +1,11 @@
-/**
- * Commands that a step writes into its output: `::error file=a.c,line=3::text` annotates a place in a file. The syntax is
- * that of GitHub's workflow commands, so that problem reporters of common tools work unchanged. Pure.
- */
-import { type Annotation, type AnnotationLevel, ANNOTATION_LEVELS, boundedAnnotation } from "../../domain/notes.ts";
+/** Reads the annotations in the output of a step. Pure. */
+import { type AnnotationLevel, readLogCommand } from "../../domain/notes/log-commands.ts";
+import { type Annotation, boundedAnnotation } from "../../domain/notes/notes.ts";
 
 /** What a line asks for, except for the number of its line in the log. */
 export type ReadAnnotation = Omit<Annotation, "logLine">;
 
-const COMMAND = /^\s*::([A-Za-z-]+)(?: ([^]*?))?::([^]*)$/;
 const ESCAPED: Readonly<Record<string, string>> = { "25": "%", "0D": "\r", "0A": "\n", "3A": ":", "2C": "," };
-
-/** The level of an annotation's line in the log. */
-export const LINE_LEVELS: Readonly<Record<AnnotationLevel, string>> = {
-  error: "error",
-  warning: "warn",
-  notice: "info",
-};
 
 /** Reads the lines of one step. `::stop-commands::<word>` ends the commands until a line `::<word>::`. */
 export class LogCommandReader {
@@ -23,18 +13,16 @@ export class LogCommandReader {
 
   /** Undefined for a line that is no annotation. */
   read(line: string): ReadAnnotation | undefined {
-    // Nearly every line ends here.
-    if (!line.includes("::")) return undefined;
     const stopWord = this.#stopWord;
     if (stopWord !== undefined) {
       if (line.trim() === `::${stopWord}::`) this.#stopWord = undefined;
       return undefined;
     }
-    const [, name, properties = "", text] = COMMAND.exec(line) ?? [];
-    if (name === undefined) return undefined;
-    if (name === "stop-commands" && text !== "") this.#stopWord = text!.trim();
-    const level = ANNOTATION_LEVELS.find((one) => one === name);
-    return level === undefined ? undefined : annotationOf(level, properties, unescapedText(text!));
+    const command = readLogCommand(line);
+    if (command === undefined) return undefined;
+    const { name, level, properties, text } = command;
+    if (name === "stop-commands" && text !== "") this.#stopWord = text.trim();
+    return level === undefined ? undefined : annotationOf(level, properties, unescapedText(text));
   }
 }
 

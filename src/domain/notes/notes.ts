@@ -2,6 +2,7 @@
  * Notes: what a step leaves for people beside its log. Annotations point at places in files, a summary is Markdown, and
  * test reports tell of each test case.
  */
+import type { AnnotationLevel } from "./log-commands.ts";
 
 /** Bounds of one step; a text is measured in characters. `runBytes`: of all steps of a run, for each kind of note. */
 export const NOTE_BOUNDS = {
@@ -12,9 +13,6 @@ export const NOTE_BOUNDS = {
   summaryBytes: 65_536,
   runBytes: 16_777_216,
 } as const;
-
-export const ANNOTATION_LEVELS = ["error", "warning", "notice"] as const;
-export type AnnotationLevel = (typeof ANNOTATION_LEVELS)[number];
 
 /** A place in a file, and what is to be said about it. */
 export interface Annotation {
