@@ -12,9 +12,9 @@ import { ImportPolicy } from "./support/import-policy.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** Matches static and dynamic imports, exports from other modules, and imports of types. */
+/** Matches static and dynamic imports, exports from other modules, imports of types, and modules that a thread gets. */
 const IMPORT =
-  /(?:^|[\s;}])(?:import|export)\s*(?:type\s+)?(?:[\w$*{][^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["'`]([^"'`]+)["'`]/gm;
+  /(?:^|[\s;}])(?:import|export)\s*(?:type\s+)?(?:[\w$*{][^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\b(?:import|require\.resolve)\(\s*["'`]([^"'`]+)["'`]/gm;
 
 function importsOf(source: string): readonly string[] {
   return [...source.matchAll(IMPORT)].map(([, written, computed]) => (written ?? computed)!);
@@ -37,6 +37,21 @@ describe("the architecture", () => {
         .map((specifier) => `${file} may not import ${specifier}`),
     );
     expect(refused).to.deep.equal([]);
+  });
+
+  it("allows no folder what none of its files imports", () => {
+    const needed = new Map(policy.places.map((place) => [place, new Set<string>()]));
+    for (const file of sources) {
+      const ofPlace = needed.get(policy.placeOf(file)!)!;
+      for (const specifier of importsOf(read(file)))
+        for (const permission of policy.permissionsFor(file, specifier)) ofPlace.add(permission);
+    }
+    const spare = policy.rows.flatMap(({ places, mayImport }) =>
+      mayImport
+        .filter((permission) => !places.some((place) => needed.get(place)!.has(permission)))
+        .map((permission) => `${places.join(", ")} does not import ${permission}`),
+    );
+    expect(spare).to.deep.equal([]);
   });
 
   it("has one row of the policy for every folder, and no row without a folder", () => {
@@ -69,9 +84,10 @@ describe("the architecture", () => {
       export { g } from "g";
       const h = await import("h");
       type I = import("i").I;
+      const j = require.resolve("j");
       const text = \`import\`; throw new Error("from");
     `;
-    expect(importsOf(source)).to.deep.equal(["a", "b", "c", "d", "./e.ts", "../f.ts", "g", "h", "i"]);
+    expect(importsOf(source)).to.deep.equal(["a", "b", "c", "d", "./e.ts", "../f.ts", "g", "h", "i", "j"]);
   });
 
   it("refuses adapters to use cases, the kernel to deciders, and unknown packages and folders", () => {

@@ -67,11 +67,14 @@ export class ImportPolicy {
     const place = this.placeOf(file);
     const allowed = this.rows.find((row) => row.places.includes(place!))?.mayImport;
     if (allowed === undefined) return false;
-    if (!specifier.startsWith(".")) return allowed.includes(packageOf(specifier));
+    return this.permissionsFor(file, specifier).some((one) => one === folderOf(place!) || allowed.includes(one));
+  }
+
+  /** The entries of `mayImport` each of which lets `file` import `specifier`. */
+  permissionsFor(file: string, specifier: string): readonly string[] {
+    if (!specifier.startsWith(".")) return [packageOf(specifier)];
     const target = posix.join(posix.dirname(file), specifier);
-    const folder = this.placeOf(target);
-    const isOwn = folder !== undefined && folder === folderOf(place!);
-    return isOwn || allowed.includes(target) || (folder !== undefined && allowed.includes(folder));
+    return [target, this.placeOf(target) ?? target];
   }
 
   /** The linter's overrides: one for each place, which refuses every import that the place's row does not allow. */

@@ -10,8 +10,8 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Logger } from "../domain/logger.ts";
-import { mountPointsIn, unmountIn } from "./builtins/mount-points.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { mountPointsIn, unmountIn } from "./mount-points.ts";
 
 /** Folders that arrive within this time are removed by the same process. */
 const GATHER_MS = 200;

@@ -5,11 +5,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptyFolder } from "../../src/agent/builtins/checkout/checkout-folder.ts";
-import { mountPointsIn } from "../../src/agent/builtins/mount-points.ts";
-import { Trash } from "../../src/agent/trash.ts";
-import { until } from "../support/until.ts";
-import { SILENT } from "./test-agent.ts";
+import { emptyFolder } from "../../../src/agent/builtins/checkout/checkout-folder.ts";
+import { mountPointsIn } from "../../../src/agent/folders/mount-points.ts";
+import { Trash } from "../../../src/agent/folders/trash.ts";
+import { until } from "../../support/until.ts";
+import { SILENT } from "../test-agent.ts";
 
 const root = process.argv[2]!;
 const warnings: unknown[] = [];

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { openAgentClock } from "../../src/agent/process/agent-clock.ts";
-import { Leases } from "../../src/agent/leases.ts";
-import { until } from "../support/until.ts";
-import { SILENT } from "./test-agent.ts";
+import { openAgentClock } from "../../../src/agent/process/agent-clock.ts";
+import { Leases } from "../../../src/agent/process/leases.ts";
+import { until } from "../../support/until.ts";
+import { SILENT } from "../test-agent.ts";
 
 describe("the leases of an agent", () => {
   let folder: string;

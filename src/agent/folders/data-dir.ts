@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { MillraceError } from "../domain/errors.ts";
-import { isDiskFull } from "../domain/disk-space.ts";
-import type { Logger } from "../domain/logger.ts";
-import { isLocked, resultCode, SqliteConnection } from "../sqlite/connection.ts";
-import type { StepUser } from "./process/step-user.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { isDiskFull } from "../../domain/disk-space.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { isLocked, resultCode, SqliteConnection } from "../../sqlite/connection.ts";
+import type { StepUser } from "../process/step-user.ts";
 import { moveAside, Trash } from "./trash.ts";
 
 export interface AgentDataDir {

@@ -3,9 +3,9 @@
  * heartbeat. Steps whose leases have the same length share one lease. When a lease runs out, the agent kills its steps.
  * The guard kills them if the agent itself is stopped or hangs.
  */
-import type { Clock } from "../domain/clock.ts";
-import type { Logger } from "../domain/logger.ts";
-import { Guard } from "./process/guard.ts";
+import type { Clock } from "../../domain/clock.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { Guard } from "./guard.ts";
 
 /**
  * Time between the end of a lease and the kill by the guard. The control plane waits for 5 s before it declares loss.

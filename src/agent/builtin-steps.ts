@@ -1,9 +1,9 @@
 /** The builtins that the agent runs in its own process. */
-import { takeArtifact } from "./artifact/artifact-step.ts";
-import type { Builtin } from "./builtin-call.ts";
-import { useCache } from "./cache/cache-step.ts";
-import { sendRequest } from "./http/http-step.ts";
-import { takeUpload } from "./upload/upload-step.ts";
+import { takeArtifact } from "./builtins/artifact/artifact-step.ts";
+import type { Builtin } from "./builtins/builtin-call.ts";
+import { useCache } from "./builtins/cache/cache-step.ts";
+import { sendRequest } from "./builtins/http/http-step.ts";
+import { takeUpload } from "./builtins/upload/upload-step.ts";
 
 const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
   ["artifact", takeArtifact],

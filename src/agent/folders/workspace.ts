@@ -1,8 +1,8 @@
 /** The workspace of a job: a folder that the job's steps share. The agent keeps no files of its own in it. */
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
-import { MillraceError } from "../domain/errors.ts";
-import { giveTo, type Owner } from "./process/step-user.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { giveTo, type Owner } from "../process/step-user.ts";
 
 /** Creates the folder if it is missing, and returns its real path. Throws as {@link workspacePath}. */
 export function openWorkspace(workDir: string, jobId: string, user?: Owner): string {

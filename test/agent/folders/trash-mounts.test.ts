@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { mountPointsOf } from "../../src/agent/builtins/mount-points.ts";
-import { commandOf } from "../support/test-programs.ts";
+import { mountPointsOf } from "../../../src/agent/folders/mount-points.ts";
+import { commandOf } from "../../support/test-programs.ts";
 
 const MAIN = fileURLToPath(new URL("trash-mounts-main.ts", import.meta.url));
 /** Ways to get a mount namespace: as root, and as a user who may make user namespaces. */

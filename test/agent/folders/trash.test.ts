@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Trash } from "../../src/agent/trash.ts";
-import { until } from "../support/until.ts";
-import { SILENT } from "./test-agent.ts";
+import { Trash } from "../../../src/agent/folders/trash.ts";
+import { until } from "../../support/until.ts";
+import { SILENT } from "../test-agent.ts";
 
 describe("the trash of an agent", () => {
   let root: string;
