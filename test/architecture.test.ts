@@ -46,11 +46,13 @@ describe("the architecture", () => {
       for (const specifier of importsOf(read(file)))
         for (const permission of policy.permissionsFor(file, specifier)) ofPlace.add(permission);
     }
-    const spare = policy.rows.flatMap(({ places, mayImport }) =>
-      mayImport
-        .filter((permission) => !places.some((place) => needed.get(place)!.has(permission)))
-        .map((permission) => `${places.join(", ")} does not import ${permission}`),
-    );
+    const spare = policy.rows
+      .filter(({ places }) => !places[0]!.startsWith("proto/"))
+      .flatMap(({ places, mayImport }) =>
+        mayImport
+          .filter((permission) => !places.some((place) => needed.get(place)!.has(permission)))
+          .map((permission) => `${places.join(", ")} does not import ${permission}`),
+      );
     expect(spare).to.deep.equal([]);
   });
 
