@@ -96,11 +96,11 @@ describe("the architecture", () => {
     expect(policy.allows("src/app/runs/runs.ts", "../../stores/ports/stores.ts")).to.equal(true);
     expect(policy.allows("src/app/runs/runs.ts", "../../stores/mongo/open.ts")).to.equal(false);
     expect(policy.allows("src/app/runs/runs.ts", "../triggering/trigger.ts")).to.equal(false);
-    expect(policy.allows("src/http/server.ts", "../gateway/agent-session.ts")).to.equal(false);
+    expect(policy.allows("src/http/server/server.ts", "../../gateway/agent-session.ts")).to.equal(false);
     expect(policy.allows("actors/job/decide.ts", "../kernel/kernel.ts")).to.equal(false);
     expect(policy.allows("actors/job/decide.ts", "./actor.ts")).to.equal(false);
     expect(policy.allows("actors/job/decide.ts", "node:fs")).to.equal(false);
-    expect(policy.allows("src/http/server.ts", "express")).to.equal(false);
+    expect(policy.allows("src/http/server/server.ts", "express")).to.equal(false);
     expect(policy.allows("src/elsewhere/new.ts", "node:fs")).to.equal(false);
   });
 

@@ -29,7 +29,7 @@ import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import { RedisFeed } from "../feed/redis-feed.ts";
-import { createMetricsServer } from "../http/metrics-server.ts";
+import { createMetricsServer } from "../http/server/metrics-server.ts";
 import { checkRedis, connectRedis, type RedisTarget } from "../redis/connect.ts";
 import { startEmbeddedRedis } from "../redis/embedded.ts";
 import { SecretVault } from "../secrets/vault.ts";

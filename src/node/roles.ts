@@ -31,7 +31,7 @@ import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
-import { createHttpServer } from "../http/server.ts";
+import { createHttpServer } from "../http/server/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { registerTurnMeters } from "../telemetry/meter-metrics.ts";

@@ -4,8 +4,8 @@
  */
 import type { Server, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import type { Readiness } from "../app/readiness.ts";
-import type { TlsSource } from "../domain/tls.ts";
+import type { Readiness } from "../../app/readiness.ts";
+import type { TlsSource } from "../../domain/tls.ts";
 import { createListener } from "./listener.ts";
 
 export interface MetricsServerOptions {

@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
-import type { Clock } from "../domain/clock.ts";
+import { type OutgoingBounds, OutgoingBudget } from "../../app/outgoing-budget.ts";
+import type { Clock } from "../../domain/clock.ts";
 
 /** A caller may take nothing of an answer for this long. */
 const DEAF_MS = 30_000;

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
 import type { Registry } from "prom-client";
-import type { AppContext } from "../app/context.ts";
-import { MillraceError } from "../domain/errors.ts";
-import { split } from "../telemetry/meter-metrics.ts";
-import { Histograms } from "../telemetry/meters.ts";
-import { register } from "../telemetry/register.ts";
-import type { RequestState } from "./request/state.ts";
+import type { AppContext } from "../../app/context.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { split } from "../../telemetry/meter-metrics.ts";
+import { Histograms } from "../../telemetry/meters.ts";
+import { register } from "../../telemetry/register.ts";
+import type { RequestState } from "../request/state.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ANSWER_WITHIN_MS = 30_000;

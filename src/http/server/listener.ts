@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { clientPolicyOf, secureContextOf, type TlsSource } from "../domain/tls.ts";
+import { clientPolicyOf, secureContextOf, type TlsSource } from "../../domain/tls.ts";
 
 /** A server that does not listen yet. Without `tls` it speaks plaintext. */
 export function createListener(tls: TlsSource | null, options: ServerOptions, handle: RequestListener): Server {

@@ -1,11 +1,11 @@
 /** Authentication of HTTP requests. It belongs to the routes of a router, so that a handler is reached only behind it. */
 import { Readable } from "node:stream";
 import type { Middleware } from "koa";
-import type { AppContext } from "../app/context.ts";
-import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
-import type { OpenSessions } from "../app/identity/sessions.ts";
-import type { RouteFacts } from "./route.ts";
-import type { ApiContext, RequestState } from "./request/state.ts";
+import type { AppContext } from "../../app/context.ts";
+import { isSafeMethod, proveRequest, type PublicUrl } from "../../app/identity/request-proof.ts";
+import type { OpenSessions } from "../../app/identity/sessions.ts";
+import type { RouteFacts } from "../route.ts";
+import type { ApiContext, RequestState } from "../request/state.ts";
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is
