@@ -1,10 +1,11 @@
 /** One running step run: its process or builtin, its timeout and lease, its output, and how it ended. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
+import { LONGEST_TIMER_MS } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { NO_ANNOTATIONS } from "../domain/notes/notes.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import { LONGEST_TIMER_MS, withTimeout } from "./builtins/after-job.ts";
+import { withTimeout } from "./builtins/after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtin-steps.ts";

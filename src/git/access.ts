@@ -1,7 +1,8 @@
 /** What lets a command of Git reach one repository: the checked addresses of its host, and the credential. */
 import { type AddressChecks, checkedAddresses } from "./addresses.ts";
 import { GitFault } from "./git-fault.ts";
-import type { GitAccess, OpenAccess, Setting } from "./git-process.ts";
+import type { GitAccess, OpenAccess } from "./git-process.ts";
+import { CREDENTIAL_SCRIPT, type Setting, TOKEN_USER } from "./git-settings.ts";
 import { hostInUrl, type Remote } from "./remote.ts";
 import { openSshAccess, type SshOptions } from "./ssh-access.ts";
 
@@ -9,12 +10,6 @@ export interface AccessOptions extends AddressChecks, SshOptions {
   /** PEM file of the authorities of servers, in place of the system's; null for these. */
   readonly caFile: string | null;
 }
-
-/** User name for a token. Hosts that check the name accept this one. */
-const TOKEN_USER = "x-access-token";
-/** Shell text that contains nothing from outside. Git asks for a credential with `get`. */
-const CREDENTIAL_SCRIPT =
-  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MILLRACE_GIT_USER" "$MILLRACE_GIT_PASSWORD"; }; f';
 
 export function isPrivateKey(credential: string): boolean {
   return credential.startsWith("-----BEGIN");

@@ -2,12 +2,10 @@
  * Work that steps register for the end of their job, such as keeping a cache. The agent does it in the background,
  * after the job has succeeded and before the job's workspace is removed.
  */
+import { LONGEST_TIMER_MS } from "../../domain/clock.ts";
 
 /** Never rejects. `signal` is aborted when the agent stops, or when the work of the job takes too long. */
 export type AfterJobWork = (signal: AbortSignal) => Promise<void>;
-
-/** `setTimeout` fires at once for a longer delay; about 24 days. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The same work, which has the timeout of its step for itself; 0 for none. */
 export function withTimeout(work: AfterJobWork, timeoutMs: number): AfterJobWork {
