@@ -16,7 +16,7 @@ import { HookRunner } from "../app/hooks/hook-runner.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
-import { Dispatcher } from "../app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../app/telling/dispatcher.ts";
 import { addressRule } from "../outgoing/addresses.ts";
 import { mailSender } from "../outgoing/mail.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";

@@ -4,16 +4,16 @@
  */
 import { eventType, type RunEvent } from "../../domain/events.ts";
 import type { ProjectId } from "../../domain/ids.ts";
-import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
+import { deliveryIdOf, matchesType, neverTried } from "../webhooks/webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import { contentLength, isLastPage } from "../../stores/ports/events.ts";
 import { statusesOf } from "../commit-statuses/tell-statuses.ts";
-import { cloudEvent } from "../following/cloud-event.ts";
+import { cloudEvent } from "../events/cloud-event.ts";
 import { choicesOf, type ChosenBy } from "../notifications/chosen.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
-import type { TellingContext } from "./context.ts";
-import { allListeners, firstSince, type Listeners } from "./listeners.ts";
+import type { TellingContext } from "../webhooks/context.ts";
+import { allListeners, firstSince, type Listeners } from "../webhooks/listeners.ts";
 
 const RUNS_AT_ONCE = 100;
 const EVENTS_AT_ONCE = 200;

@@ -2,7 +2,7 @@
  * Events as CloudEvents 1.0. An event has one id and one source, whichever way it is told, so that a receiver of two ways
  * knows it again. Source: CloudEvents 1.0, "Required Attributes".
  */
-import { contentView } from "../runs/pushed-content.ts";
+import { contentView } from "./pushed-content.ts";
 import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
 import type { SystemEvent } from "../../domain/system-events.ts";
 import { rfc3339 } from "../times.ts";

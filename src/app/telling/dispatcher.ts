@@ -5,17 +5,17 @@
  */
 import { type Cancel, systemTimers, type Timers, untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
-import { DELIVERY_MS, retryDelayMs } from "./webhook-rules.ts";
+import { DELIVERY_MS, retryDelayMs } from "../webhooks/webhook-rules.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
 import { type Delivery, type DeliveryTry, NOTIFICATION_LANES, STATUS_LANES } from "../../stores/ports/deliveries.ts";
 import { type Pauses, statusReceiver } from "../commit-statuses/status-receiver.ts";
 import { notificationReceiver } from "../notifications/notification-receiver.ts";
-import type { TellingContext } from "./context.ts";
-import { allListeners, hasListeners, type Listeners, tellingProjects } from "./listeners.ts";
-import type { Receiver } from "./receivers.ts";
+import type { TellingContext } from "../webhooks/context.ts";
+import { allListeners, hasListeners, type Listeners, tellingProjects } from "../webhooks/listeners.ts";
+import type { Receiver } from "../webhooks/receivers.ts";
 import { tellRuns } from "./tell-runs.ts";
 import { tellSystemEvents } from "./tell-system-events.ts";
-import { webhookReceiver } from "./webhook-receiver.ts";
+import { webhookReceiver } from "../webhooks/webhook-receiver.ts";
 
 /** Between two looks at the store. */
 const TICK_MS = 1_000;

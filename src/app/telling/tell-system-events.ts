@@ -6,11 +6,11 @@ import { asId, type ProjectId, type RunId, type TenantId } from "../../domain/id
 import { SYSTEM_OBJECTS, type SystemEvent } from "../../domain/system-events.ts";
 import type { Delivery } from "../../stores/ports/deliveries.ts";
 import { type DocumentOwner, ownerOf, type Webhook } from "../../stores/ports/documents.ts";
-import { systemCloudEvent } from "../following/cloud-event.ts";
-import type { TellingContext } from "./context.ts";
-import { allListeners, type Listeners } from "./listeners.ts";
+import { systemCloudEvent } from "../events/cloud-event.ts";
+import type { TellingContext } from "../webhooks/context.ts";
+import { allListeners, type Listeners } from "../webhooks/listeners.ts";
 import { SINCE_SLACK_MS } from "./tell-runs.ts";
-import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
+import { deliveryIdOf, matchesType, neverTried } from "../webhooks/webhook-rules.ts";
 
 const EVENTS_AT_ONCE = 100;
 const TENANT = "tenant/";
