@@ -20,7 +20,7 @@ import type { CodeEditor } from "./code-mirror.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { specOf } from "./definition-text.ts";
 import { type Draft, dropDraft, keepDraft } from "./drafts.ts";
-import type { Head } from "./edit-page.tsx";
+import type { Head } from "./head.ts";
 import { IncludedFile } from "./included-file.tsx";
 import { HistoryDialog } from "./history-dialog.tsx";
 import { Problems } from "./problems.tsx";
