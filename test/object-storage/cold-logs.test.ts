@@ -5,7 +5,7 @@ import { requireReadableLogs } from "../../src/app/content/cold-logs.ts";
 import { removeRun } from "../../src/app/runs/remove-run.ts";
 import { joinLogs } from "../../src/app/upkeep/join-logs.ts";
 import { returnLogs } from "../../src/app/upkeep/return-logs.ts";
-import { returnStoredLogs } from "../../src/node/return-logs.ts";
+import { returnStoredLogs } from "../../src/node/machine/return-logs.ts";
 import { asId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ColdChunks } from "../../src/stores/format/cold-chunks.ts";
 import { ObjectBlobStore } from "../../src/stores/objects/object-blobs.ts";

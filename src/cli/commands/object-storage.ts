@@ -1,7 +1,7 @@
 /** `millrace object-storage return-logs`: moves logs back into the store, also while the installation runs. */
 import { resolve } from "node:path";
 import { defaultDataDir } from "../../node/data-dir.ts";
-import { returnStoredLogs } from "../../node/return-logs.ts";
+import { returnStoredLogs } from "../../node/machine/return-logs.ts";
 import { readNodeConfig } from "../../settings/config.ts";
 import { readSettings } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,9 +1,9 @@
 /** The operator's move of logs from the object storage back into the store. Nodes of the installation may run meanwhile. */
-import { returnLogs, type ReturnedLogs } from "../app/upkeep/return-logs.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { NodeConfig } from "../settings/config.ts";
+import { returnLogs, type ReturnedLogs } from "../../app/upkeep/return-logs.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { NodeConfig } from "../../settings/config.ts";
 import { machineTrail } from "./machine-trail.ts";
-import { openStores, requireStore } from "./stores.ts";
+import { openStores, requireStore } from "../stores.ts";
 
 /**
  * Moves every log back. `tell` is called after each part. Rejects with `malformed_request` when the settings name no object
