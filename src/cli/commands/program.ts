@@ -9,6 +9,7 @@ import type { BackupOptions } from "./backup.ts";
 import { CommandFailure, runCommand } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../../node/package-root.ts";
+import type { ReturnLogsOptions } from "./object-storage.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { PackOptions } from "./plugin.ts";
 import type { RestoreOptions } from "./restore.ts";
@@ -68,6 +69,7 @@ function buildProgram(setStatus: SetStatus, isJson: boolean): Command {
   addCopyCommands(program, setStatus);
   const secrets = secretCommand(program, setStatus);
   addShardCommand(program, setStatus);
+  addObjectStorageCommand(program, setStatus);
   const users = userCommand(program, setStatus);
   addRepairCommands(program, setStatus);
   program.commandsGroup("For a server, after `millrace login`:");
@@ -334,6 +336,21 @@ function addShardCommand(program: Command, setStatus: SetStatus): void {
     .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
     .action(async (n: string, options: SetShardsOptions) =>
       setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
+    );
+}
+
+function addObjectStorageCommand(program: Command, setStatus: SetStatus): void {
+  program
+    .command("object-storage")
+    .description("manage the object storage of an installation")
+    .command("return-logs")
+    .description(
+      "move the logs that are in the object storage back into the store, also while the installation runs; set " +
+        "MILLRACE_OBJECT_STORAGE_LOGS=off on its nodes first. It may be interrupted and repeated",
+    )
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .action(async (options: ReturnLogsOptions) =>
+      setStatus(await runCommand(async (signal) => (await import("./object-storage.ts")).returnLogs(options, signal))),
     );
 }
 

@@ -1,12 +1,12 @@
 /** The check of commands that must not work on an installation while a node runs. */
-import { NodeRegistry } from "../../queues/node-registry.ts";
-import type { NodeConfig } from "../settings/config.ts";
-import { systemClock } from "../domain/clock.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { Logger } from "../domain/logger.ts";
-import { connectRedis, type RedisClient, type RedisTarget } from "../redis/connect.ts";
-import { STORED_FORMAT } from "../stores/format/stored-format.ts";
-import { nodeRecord } from "./node-record.ts";
+import { NodeRegistry } from "../../../queues/node-registry.ts";
+import type { NodeConfig } from "../../settings/config.ts";
+import { systemClock } from "../../domain/clock.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { connectRedis, type RedisClient, type RedisTarget } from "../../redis/connect.ts";
+import { STORED_FORMAT } from "../../stores/format/stored-format.ts";
+import { nodeRecord } from "../node-record.ts";
 
 /**
  * Rejects with `conflict` while a node lives, and with `unavailable` when Redis cannot be reached. `alsoCheck` may reject

@@ -1,7 +1,7 @@
 /** The operator's repair of a restored store, while no node of the installation runs. */
-import type { NodeConfig } from "../settings/config.ts";
-import type { Logger } from "../domain/logger.ts";
-import { type RepairReport, repairRestored } from "../stores/mongo/repair.ts";
+import type { NodeConfig } from "../../settings/config.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { type RepairReport, repairRestored } from "../../stores/mongo/repair.ts";
 import { refuseLivingNodes } from "./living-nodes.ts";
 
 /**

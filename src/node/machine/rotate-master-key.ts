@@ -1,12 +1,12 @@
 /** The operator's rotation of the master key. Nodes of the installation may run meanwhile. */
-import type { NodeConfig } from "../settings/config.ts";
-import type { KeyRing } from "../secrets/master-keys.ts";
-import { resealAll, resealTokenKeys, resealWebhooks, type Rotation } from "../secrets/rotation.ts";
-import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";
-import { configuredKeys } from "./master-keys.ts";
-import type { Stores } from "../stores/ports/stores.ts";
+import type { NodeConfig } from "../../settings/config.ts";
+import type { KeyRing } from "../../secrets/master-keys.ts";
+import { resealAll, resealTokenKeys, resealWebhooks, type Rotation } from "../../secrets/rotation.ts";
+import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "../master-key-files.ts";
+import { configuredKeys } from "../master-keys.ts";
+import type { Stores } from "../../stores/ports/stores.ts";
 import { machineTrail } from "./machine-trail.ts";
-import { openStores, requireStore } from "./stores.ts";
+import { openStores, requireStore } from "../stores.ts";
 
 /**
  * Seals every secret with the newest key: the first of MILLRACE_MASTER_KEY, or a new key in the data directory. When a

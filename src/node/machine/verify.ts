@@ -1,23 +1,23 @@
 /** Opens the store and the Redis of an installation for reading, and verifies them. */
 import { existsSync } from "node:fs";
-import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
-import { NodeRegistry } from "../../queues/node-registry.ts";
-import { type Hints, type Verification, verifyStores } from "../app/verification/verify-stores.ts";
-import { BoardInspection } from "../board/board-inspection.ts";
-import type { NodeConfig } from "../settings/config.ts";
-import { systemClock } from "../domain/clock.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { Logger } from "../domain/logger.ts";
-import { connectRedis, type RedisTarget } from "../redis/connect.ts";
-import { findEmbeddedRedis } from "../redis/embedded.ts";
-import { serversOf } from "../redis/servers.ts";
-import { STORED_FORMAT } from "../stores/format/stored-format.ts";
-import { openMongoStores } from "../stores/mongo/open.ts";
-import type { Stores } from "../stores/ports/stores.ts";
-import { openSqliteStores } from "../stores/sqlite/open.ts";
-import { storeFile } from "./data-dir.ts";
-import { nodeRecord } from "./node-record.ts";
-import { versionedStores } from "./stores.ts";
+import { MailboxInspection } from "../../../queues/mailbox-inspection.ts";
+import { NodeRegistry } from "../../../queues/node-registry.ts";
+import { type Hints, type Verification, verifyStores } from "../../app/verification/verify-stores.ts";
+import { BoardInspection } from "../../board/board-inspection.ts";
+import type { NodeConfig } from "../../settings/config.ts";
+import { systemClock } from "../../domain/clock.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { connectRedis, type RedisTarget } from "../../redis/connect.ts";
+import { findEmbeddedRedis } from "../../redis/embedded.ts";
+import { serversOf } from "../../redis/servers.ts";
+import { STORED_FORMAT } from "../../stores/format/stored-format.ts";
+import { openMongoStores } from "../../stores/mongo/open.ts";
+import type { Stores } from "../../stores/ports/stores.ts";
+import { openSqliteStores } from "../../stores/sqlite/open.ts";
+import { storeFile } from "../data-dir.ts";
+import { nodeRecord } from "../node-record.ts";
+import { versionedStores } from "../stores.ts";
 
 /**
  * Verifies the installation of `config`, whether nodes live or not; it changes nothing. Without a Redis that answers,

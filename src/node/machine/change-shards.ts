@@ -1,15 +1,15 @@
 /** The operator's change of the number of shards, while no node of the installation runs. */
-import { leaseKeys } from "../../queues/owned-shard.ts";
-import { shardOf } from "../../queues/shard-map.ts";
-import type { NodeConfig } from "../settings/config.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { Logger } from "../domain/logger.ts";
-import type { Moved } from "../stores/ports/reshard.ts";
-import { claimDataDir } from "./data-dir.ts";
+import { leaseKeys } from "../../../queues/owned-shard.ts";
+import { shardOf } from "../../../queues/shard-map.ts";
+import type { NodeConfig } from "../../settings/config.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { Logger } from "../../domain/logger.ts";
+import type { Moved } from "../../stores/ports/reshard.ts";
+import { claimDataDir } from "../data-dir.ts";
 import { refuseLivingNodes } from "./living-nodes.ts";
 import { machineTrail } from "./machine-trail.ts";
-import { changeIn, changeText, SHARD_NUMBER, type ShardChange } from "./shard-number.ts";
-import { openStores, requireStore } from "./stores.ts";
+import { changeIn, changeText, SHARD_NUMBER, type ShardChange } from "../shard-number.ts";
+import { openStores, requireStore } from "../stores.ts";
 
 export interface ShardsChanged extends ShardChange {
   /** Null when the installation had this number already. */

@@ -1,9 +1,9 @@
 /** What a command on the machine leaves in the audit log: its actor is the user of the system who calls it. */
 import { hostname, userInfo } from "node:os";
-import { RefusalBounds } from "../audit/refusal-bounds.ts";
-import { Trail } from "../audit/trail.ts";
-import { systemClock } from "../domain/clock.ts";
-import type { Stores } from "../stores/ports/stores.ts";
+import { RefusalBounds } from "../../audit/refusal-bounds.ts";
+import { Trail } from "../../audit/trail.ts";
+import { systemClock } from "../../domain/clock.ts";
+import type { Stores } from "../../stores/ports/stores.ts";
 
 export function machineTrail({ audit }: Pick<Stores, "audit">, operation: string): Trail {
   const ground = {
