@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { giveTo, type Owner } from "./process/step-user.ts";
-import type { Trash } from "./trash.ts";
+import type { Trash } from "./folders/trash.ts";
 
 /** Opening a pipe must not wait for a writer, and no link may be followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;

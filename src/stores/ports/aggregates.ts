@@ -21,7 +21,8 @@ import type {
   RunId,
   StepRunId,
 } from "../../domain/ids.ts";
-import type { DeploymentIndex, JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
+import type { DeploymentIndex, JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
