@@ -37,7 +37,7 @@ export function makeStepFile(folder: string, name: string, trash: Trash, user?: 
 }
 
 /** Removes a file or a link, if it is there. Throws for a folder. One call to the system, where `rmSync` makes three. */
-export function removeFile(path: string): void {
+function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {

@@ -1,10 +1,9 @@
 /** The builtin `shell`: it checks the arguments of a step and prepares the command that runs. */
 import { randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import { giveTo, type Owner } from "../process/step-user.ts";
-import { removeFile } from "../step-file.ts";
 
 const DEFAULT_SHELL = "sh -e";
 
@@ -51,7 +50,7 @@ export function prepareCommand(
   giveTo(user, file);
   return {
     command: [...args.shell, file],
-    dispose: () => removeFile(file),
+    dispose: () => rmSync(file, { force: true }),
   };
 }
 
