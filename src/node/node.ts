@@ -208,9 +208,9 @@ async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, grou
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors, head } }) => {
+  begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
-    onTurnSaved(actors, new Map(), head);
+    onTurnSaved(actors, new Map(), head, plan);
   });
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());

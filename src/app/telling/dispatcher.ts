@@ -3,7 +3,8 @@
  * deliveries). Everything is found in the store, so a worker that takes a shard over goes on where the other one was killed. Two
  * workers that both believe to own a shard may send a delivery twice; its id is the same.
  */
-import { type Cancel, systemTimers, type Timers, untilNext } from "../../domain/clock.ts";
+import { systemTimers, type Timers } from "../../domain/clock.ts";
+import { Passes } from "../../domain/work/passes.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { DELIVERY_MS, retryDelayMs } from "../webhooks/webhook-rules.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
@@ -48,11 +49,7 @@ export class Dispatcher {
   readonly #pauses: Pauses = new Map();
   #prunedAt = Number.NEGATIVE_INFINITY;
   #isIdle = false;
-  /** True when there is more to do than the current look at the store has found. */
-  #hasMore = false;
-  #cancel: Cancel | undefined;
-  #working: Promise<void> = Promise.resolve();
-  #isStopped = true;
+  readonly #passes: Passes;
   readonly #over = new AbortController();
 
   constructor(
@@ -65,18 +62,23 @@ export class Dispatcher {
     this.#owned = owned;
     this.#outgoing = outgoing;
     this.#timers = timers;
+    this.#passes = new Passes({
+      clock: context.clock,
+      timers,
+      periodMs: () => (this.#isIdle ? IDLE_TICK_MS : TICK_MS),
+      pass: () => this.pass(),
+      onFailure: (error) =>
+        context.log.warn({ error: String(error) }, "what others are to be told waits: the next look tries again"),
+    });
   }
 
   start(): void {
-    this.#isStopped = false;
-    this.#schedule(untilNext(TICK_MS, this.#context.clock.monotonic()));
+    this.#passes.start();
   }
 
   /** Waits a moment for the requests that are on their way. Those that have no answer then are sent again later. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancel?.();
-    await this.#working;
+    await this.#passes.stop();
     const cancel = this.#timers.after(STOP_MS, () => this.#over.abort());
     await this.settled();
     cancel();
@@ -106,26 +108,6 @@ export class Dispatcher {
   /** Resolves when no request is on its way. */
   async settled(): Promise<void> {
     while (this.#sends > 0) await Promise.all([...this.#sending.values()].flatMap((lane) => [...lane]));
-  }
-
-  #schedule(ms: number): void {
-    this.#cancel?.();
-    if (this.#isStopped) return;
-    this.#cancel = this.#timers.after(ms, () => {
-      this.#working = this.#working.then(() => this.#passOnce());
-    });
-  }
-
-  async #passOnce(): Promise<void> {
-    if (this.#isStopped) return;
-    this.#hasMore = false;
-    try {
-      await this.pass();
-    } catch (error) {
-      this.#context.log.warn({ error: String(error) }, "what others are to be told waits: the next look tries again");
-    }
-    const period = this.#isIdle ? IDLE_TICK_MS : TICK_MS;
-    this.#schedule(this.#hasMore ? 0 : untilNext(period, this.#context.clock.monotonic()));
   }
 
   #receiverOf(lane: string, { webhooks }: Listeners): Receiver | undefined {
@@ -175,8 +157,7 @@ export class Dispatcher {
         sending.delete(done);
         if (sending.size === 0) this.#sending.delete(lane);
         // What is due behind it is sent at once.
-        this.#hasMore = true;
-        this.#schedule(0);
+        this.#passes.hurry();
       });
     sending.add(done);
   }
@@ -184,7 +165,7 @@ export class Dispatcher {
   /** Sends the deliveries of the run from the first owed one on, until one fails or is not due. */
   async #sendInOrder(receiver: Receiver, { lane, runId }: Delivery): Promise<void> {
     const { clock, stores } = this.#context;
-    for (let sent = 0; !this.#isStopped || sent === 0; sent++) {
+    for (let sent = 0; this.#passes.state === "started" || sent === 0; sent++) {
       const first = await stores.deliveries.firstOwed(lane, runId);
       if (first === undefined) return;
       if (first.dueAt > clock.now()) return stores.deliveries.reschedule(lane, runId, first.dueAt);
