@@ -3,13 +3,14 @@
  * Exit status 0: the installation stayed as large as it was when the first runs were removed; 1: it kept growing; 2:
  * the command line is wrong.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeFile } from "../src/node/data-dir.ts";
+import { residentBytes } from "./measure/memory.ts";
 import { Installation } from "./millrace/installation.ts";
 import { SqliteConnection } from "../src/sqlite/connection.ts";
 
@@ -179,11 +180,6 @@ function bytesBelow(folder: string): number {
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   // Some files are deleted during the sum.
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
-}
-
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
-  return Number(kilobytes) * 1_024;
 }
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;

@@ -17,7 +17,7 @@ const PROGRAMS = {
   "agent-main": "test/agent/agent-main.ts",
   "next-version": "test/e2e/next-version.ts",
   "owner-process": "test/queues/owner-process.ts",
-  "trash-mounts-main": "test/agent/trash-mounts-main.ts",
+  "trash-mounts-main": "test/agent/folders/trash-mounts-main.ts",
   "unprivileged-program": "test/stores/unprivileged-program.ts",
 };
 /** Commands of the project itself. They need packages that cannot be joined with them. */

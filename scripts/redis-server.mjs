@@ -163,7 +163,7 @@ function isWritable(folder) {
 }
 
 function findOnPath(names) {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 

@@ -1,7 +1,7 @@
 /** What a job deploys to, from its start on. Pure. */
 import { environmentNameOf } from "../../src/domain/names.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { WorkUsedUp } from "../../src/domain/work-budget.ts";
+import { WorkUsedUp } from "../../src/domain/work/work-budget.ts";
 import { resolveOutput } from "../../src/planner/deferred-texts.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { jobName, type JobState } from "./state.ts";

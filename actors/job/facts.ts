@@ -6,7 +6,8 @@ import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain
 import { firstAttemptId, jobsNamed } from "../../src/planner/plan-index.ts";
 import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
-import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Facts } from "../../src/planner/gate.ts";

@@ -3,7 +3,7 @@ import { type GroupMember, groupNameOf } from "../../src/domain/groups.ts";
 import { approvalId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedGroup, RunPlan } from "../../src/domain/plan.ts";
-import { WorkUsedUp } from "../../src/domain/work-budget.ts";
+import { WorkUsedUp } from "../../src/domain/work/work-budget.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveMessage, resolveOutput } from "../../src/planner/deferred-texts.ts";
 import { requestApproval } from "../approval/decide.ts";

@@ -3,7 +3,8 @@
  * passes the run's messages on to them, and ends when the last cell has ended. Pure.
  */
 import { jobRunId } from "../../src/domain/ids.ts";
-import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
+import type { RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { plannedSteps } from "../../src/planner/plan-index.ts";
 import { makeCells, type NoCells } from "../../src/planner/deferred-cells.ts";

@@ -2,14 +2,8 @@
 import type { Timer } from "../../src/domain/effects.ts";
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import {
-  cellName,
-  type DeploymentIndex,
-  type Pairs,
-  type PlannedJob,
-  type RunPlan,
-  type Scalar,
-} from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
+import { cellName, type DeploymentIndex, type PlannedJob, type RunPlan, type Scalar } from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { JobResult } from "../run/messages.ts";

@@ -320,7 +320,7 @@ export class Activation {
       this.#forgetLoaded();
       return "conflict";
     }
-    this.#context.onTurnSaved?.(changed, loaded.actors, saved);
+    this.#context.onTurnSaved?.(changed, loaded.actors, saved, loaded.plan);
     const made = changed.filter(({ id }) => !loaded.actors.has(id));
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     loaded.ended.saved(left, made, loaded.actors);

@@ -2,6 +2,7 @@
 import type { Clock, Timers } from "../../src/domain/clock.ts";
 import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
@@ -20,7 +21,7 @@ export interface KernelContext extends PerformerPorts {
   readonly log: Logger;
   readonly counters: KernelCounters;
   readonly timing: KernelTiming;
-  /** For metrics. It must not throw, and must return quickly. */
+  /** For metrics and statistics. It must not throw, and must return quickly. */
   readonly onTurnSaved?: TurnSaved;
   /** For metrics, too: called after each turn that has decided something, with its milliseconds until its effects were performed. */
   readonly onTurnTaken?: (ms: number) => void;
@@ -28,12 +29,13 @@ export interface KernelContext extends PerformerPorts {
 
 /**
  * Called after each save that the store has confirmed, with the actors that it changed, all actors as they were before,
- * and the head after it.
+ * the head after it, and the plan.
  */
 export type TurnSaved = (
   changed: readonly LiveActor[],
   before: ReadonlyMap<string, LiveActor>,
   head: AggregateHead<RootId>,
+  plan: RunPlan,
 ) => void;
 
 /** Totals since the start of the process, and gauges, for metrics and tests. */

@@ -4,7 +4,7 @@ import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { ENOUGH_TURN_WORK, MAX_TURN_WORK, WorkBudget } from "../../src/domain/work-budget.ts";
+import { ENOUGH_TURN_WORK, MAX_TURN_WORK, WorkBudget } from "../../src/domain/work/work-budget.ts";
 import { ActorCounts } from "./actor-counts.ts";
 import { type AggregateType, type Kind, kindOf } from "./actor-kind.ts";
 

@@ -1,6 +1,6 @@
 /** The state of a schedule actor: what the trigger says, which times wait for their run, and what became of the last ones. */
 import type { PipelineId, ProjectId, RunId, ScheduleId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import type { Outcome, ScheduleSpec } from "../../src/domain/schedules.ts";
 
 /** `leaving`: the definition has no such trigger any more, and times that were due before that wait for their runs. */

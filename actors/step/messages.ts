@@ -1,6 +1,6 @@
 /** The messages of a step actor, and who sends each. */
 import type { AgentId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 
 /** The right to run a step. It is saved with the actor, and every report names it. */

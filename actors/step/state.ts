@@ -2,7 +2,7 @@
 import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
 import { type AgentId, type JobRunId, type RunId, stepRunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
 

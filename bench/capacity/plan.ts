@@ -32,7 +32,7 @@ export interface Load {
 }
 
 /** The share of a processor that a process may use at the peak, so that queues stay short. */
-const BUSY = 0.6;
+export const BUSY = 0.6;
 /** Agents of a gateway. Source: docs/operations.md, "Many agents at once". */
 const AGENTS_OF_GATEWAY = 1_500;
 /** The heartbeats of a gateway share two reads, which go out every 20 ms at most. */
@@ -48,6 +48,8 @@ const SHARDS_OF_WORKER = 8;
 const LEAST_SHARDS = 64;
 /** Source: `MAILBOX_SHARDS` in docs/configuration.md. */
 const MOST_SHARDS = 1_024;
+/** More agents than any installation has. */
+const MOST_AGENTS = 1e9;
 const DAY_SECONDS = 86_400;
 
 /** Pieces of one kind. Two are needed where the failure of one must stop nothing. */
@@ -61,7 +63,10 @@ export interface Part {
 /** Where an installation ends, at this shape of runs and this peak. */
 export interface Limit {
   readonly name: string;
+  /** 0 when agents and viewers leave nothing of it for runs. */
   readonly runsPerDay: number;
+  /** So many agents use all of it without a run, beside the viewers; null when no number of agents does. */
+  readonly agents: number | null;
 }
 
 export interface Capacity {
@@ -72,12 +77,16 @@ export interface Capacity {
   readonly parts: readonly Part[];
   readonly shards: number;
   readonly redisProcessors: number;
+  /** Servers of Redis that share that evenly. */
+  readonly redisServers: number;
   readonly redisBytes: number;
   readonly commandsPerSecond: number;
+  /** Replica sets of MongoDB that share that evenly. */
+  readonly replicaSets: number;
   readonly runBytes: number;
   readonly logBytes: number;
   readonly logBytesOfRun: number;
-  /** Ascending. */
+  /** The one that comes first is the first. */
   readonly limits: readonly Limit[];
 }
 
@@ -116,13 +125,17 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
     parts,
     shards: shardsFor(workers.needed),
     redisProcessors: used("redisMs") / 1_000,
+    redisServers: piecesFor(used("redisMs") / 1_000, BUSY),
     redisBytes:
       REDIS_BYTES + load.waiting * WAITING_BYTES + load.agents * (record.rates.agentSecond["redisBytes"] ?? 0),
     commandsPerSecond: used("storeCalls"),
+    replicaSets: piecesFor(used("storeCalls"), load.mongoCommands),
     runBytes: load.runsPerDay * load.keepRunsDays * ((run["storeBytes"] ?? 0) - logBytesOfRun),
     logBytes: load.runsPerDay * Math.min(load.keepLogsDays, load.keepRunsDays) * logBytesOfRun,
     logBytesOfRun,
-    limits: limitsOf(load, run, { base, removal }).toSorted((one, other) => one.runsPerDay - other.runsPerDay),
+    limits: limitsOf(load, run, removal, record).toSorted(
+      (one, other) => one.runsPerDay - other.runsPerDay || (one.agents ?? MOST_AGENTS) - (other.agents ?? MOST_AGENTS),
+    ),
   };
 }
 
@@ -170,34 +183,49 @@ function partsOf(load: Load, used: (figure: string) => number): readonly Part[] 
   return kinds.flatMap(([name, figure, least]) => {
     const processors = used(figure) / 1_000;
     if (processors === 0) return [];
-    return [{ name, processors, needed: Math.max(least, Math.ceil(processors / BUSY), 1) }];
+    return [{ name, processors, needed: Math.max(least, piecesFor(processors, BUSY)) }];
   });
 }
 
 /** The parts of which an installation has one, however large it is, or not more than a number. */
-function limitsOf(
-  load: Load,
-  run: Costs,
-  { base, removal }: Readonly<Record<"base" | "removal", Costs>>,
-): readonly Limit[] {
+function limitsOf(load: Load, run: Costs, removal: Costs, record: StoreRecord): readonly Limit[] {
   const limit = (name: string, figure: string, most: number): readonly Limit[] => {
     // For each run at the peak, fewer are removed.
     const each = (run[figure] ?? 0) + (removal[figure] ?? 0) / load.peak;
     if (each <= 0) return [];
-    const perSecondOfRuns = Math.max(0, most - (base[figure] ?? 0)) / each;
-    return [{ name, runsPerDay: Math.floor((perSecondOfRuns / load.peak) * DAY_SECONDS) }];
+    const usedBy = (agents: number): number => baseOf({ ...load, agents }, record)[figure] ?? 0;
+    const perSecondOfRuns = Math.max(0, most - usedBy(load.agents)) / each;
+    const runsPerDay = Math.floor((perSecondOfRuns / load.peak) * DAY_SECONDS);
+    return [{ name, runsPerDay, agents: leastThatUse(most, usedBy) }];
   };
   const workers = MOST_SHARDS / SHARDS_OF_WORKER;
   const isSplit = run["workerMs"] !== undefined;
   return [
-    ...limit("the processor of one Redis", "redisMs", BUSY * 1_000),
+    ...limit("one Redis server", "redisMs", BUSY * 1_000),
     ...(isSplit
       ? [
-          ...limit("the commands of one replica set of MongoDB", "storeCalls", load.mongoCommands),
-          ...limit(`the workers of ${MOST_SHARDS} shards`, "workerMs", workers * BUSY * 1_000),
+          ...limit("one replica set of MongoDB", "storeCalls", load.mongoCommands),
+          ...limit(`${workers} workers, for ${MOST_SHARDS} shards`, "workerMs", workers * BUSY * 1_000),
         ]
-      : limit("the processor of the one node", "nodeMs", BUSY * 1_000)),
+      : limit("the one node", "nodeMs", BUSY * 1_000)),
   ];
+}
+
+/** The least number of agents that use so much; null when no number does. `usedBy` never falls. */
+function leastThatUse(most: number, usedBy: (agents: number) => number): number | null {
+  if (usedBy(0) >= most) return 0;
+  if (usedBy(MOST_AGENTS) < most) return null;
+  let [few, enough] = [0, MOST_AGENTS];
+  while (enough - few > 1) {
+    const between = Math.floor((few + enough) / 2);
+    if (usedBy(between) >= most) enough = between;
+    else few = between;
+  }
+  return enough;
+}
+
+function piecesFor(used: number, most: number): number {
+  return Math.max(1, Math.ceil(used / most));
 }
 
 function inMs(costs: Costs, unitMs: number): Costs {

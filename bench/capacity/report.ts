@@ -1,7 +1,8 @@
 /** What `npm run capacity` prints. Pure. */
+import { columns } from "./columns.ts";
 import type { GivenLoad } from "./command-line.ts";
-import { errorsOf, modelOf, type StoreName, type StoreRecord, withAllNodes } from "./model.ts";
-import { type Capacity, capacityFor, type Load, unitOf } from "./plan.ts";
+import { type Costs, errorsOf, modelOf, type StoreName, type StoreRecord, withAllNodes } from "./model.ts";
+import { BUSY, type Capacity, capacityFor, type Limit, type Load, unitOf } from "./plan.ts";
 import { MEANING, WORK } from "./shapes.ts";
 
 /** Without a unit in the load, the machines are as fast as the one that the store was measured on. */
@@ -10,14 +11,13 @@ export function reportOf(records: readonly StoreRecord[], given: GivenLoad): str
   const capacityOf = (record: StoreRecord): Capacity =>
     capacityFor(loadOn(record, given), modelOf(record.rows), record);
   return [
-    ...loadLines(given, capacityOf(scaled)),
-    "",
-    ...scaledLines(given, capacityOf(scaled)),
-    "",
-    ...embeddedLines(given, capacityOf(embedded)),
-    "",
-    ...[scaled, embedded].flatMap(checkLines),
-  ].join("\n");
+    askedLines(given, capacityOf(scaled)),
+    scaledLines(given, capacityOf(scaled)),
+    embeddedLines(given, capacityOf(embedded)),
+    checkLines([scaled, embedded]),
+  ]
+    .map((lines) => lines.join("\n"))
+    .join("\n\n");
 }
 
 /** The measurement of a store. Throws when it is missing. */
@@ -32,70 +32,128 @@ function loadOn(record: StoreRecord, given: GivenLoad): Load {
   return { ...given, unitMs: given.unitMs ?? unitOf(record) };
 }
 
-function loadLines(
-  load: GivenLoad,
-  { runsPerSecond, linesPerSecond, run, logBytesOfRun }: Capacity,
-): readonly string[] {
-  const bytes = (run["storeBytes"] ?? 0) - logBytesOfRun;
+function askedLines(load: GivenLoad, { runsPerSecond, linesPerSecond }: Capacity): readonly string[] {
+  const lines = load.steps * load.lines;
+  const parts = [
+    counted(load.jobs, "job"),
+    counted(load.steps, "step"),
+    ...(lines === 0 ? [] : [counted(lines, "log line")]),
+    ...(load.artifacts === 0 ? [] : [counted(load.artifacts, "artifact")]),
+  ];
+  const peak = [
+    counted(runsPerSecond, "run"),
+    counted(runsPerSecond * load.steps, "step"),
+    ...(linesPerSecond === 0 ? [] : [counted(linesPerSecond, "log line")]),
+  ];
   return [
-    `${whole(load.runsPerDay)} runs a day, each of ${whole(load.jobs)} jobs, ${whole(load.steps)} steps, ` +
-      `${whole(load.steps * load.lines)} log lines and ${load.artifacts} artifacts; ${whole(load.agents)} agents; peak ${load.peak} times the mean`,
-    `at the peak: ${short(runsPerSecond)} runs/s, ${short(runsPerSecond * load.steps)} steps/s, ${short(linesPerSecond)} log lines/s`,
-    `a run: ${figures(run, ["edgeMs", "gatewayMs", "workerMs", "redisMs"])}; ` +
-      `${short(run["storeCalls"] ?? 0)} commands of MongoDB; ${size(bytes)} of documents and ${size(logBytesOfRun)} of log`,
+    "Asked for",
+    `  ${counted(load.runsPerDay, "run")} a day, each of ${listed(parts)}`,
+    `  ${whole(load.agents)} connected agents${load.viewers === 0 ? "" : `, and ${whole(load.viewers)} people who follow a log`}`,
+    `  at the peak, ${load.peak} times the mean of the day: ${listed(peak)} a second`,
   ];
 }
 
 function scaledLines(load: GivenLoad, capacity: Capacity): readonly string[] {
-  const { parts, shards, redisProcessors, redisBytes, commandsPerSecond, runBytes, logBytes, limits } = capacity;
-  const perDay = load.runsPerDay === 0 ? 0 : runBytes / Math.max(1, load.keepRunsDays);
+  const { parts, shards, redisProcessors, redisServers, redisBytes, commandsPerSecond, replicaSets } = capacity;
+  const ofOne = `${BUSY} processors`;
+  const nodes = parts.map(({ name, needed, processors }) => [name, whole(needed), busy(processors), ofOne]);
+  const perDay = capacity.runBytes / Math.max(1, load.keepRunsDays);
+  const costs: Costs = { ...capacity.run, storeBytes: (capacity.run["storeBytes"] ?? 0) - capacity.logBytesOfRun };
   return [
-    "on MongoDB and Redis, with nodes that are busy for at most 60 %:",
-    ...parts.map(({ name, needed, processors }) => `  ${name}: ${needed} (${short(processors)} processors busy)`),
-    `  shards: ${shards}`,
-    `  Redis: ${short(redisProcessors)} processors busy, ${size(redisBytes)} of memory for ${whole(load.waiting)} waiting jobs and the agents`,
-    `  MongoDB: ${whole(commandsPerSecond)} commands/s; documents of ${size(runBytes)} for the runs of ${load.keepRunsDays} days ` +
-      `(${size(perDay)} a day) and ${size(logBytes)} for the logs of ${Math.min(load.keepLogsDays, load.keepRunsDays)} days, before its compression and without indexes`,
-    ...limitLines(limits),
+    "With MongoDB and Redis",
+    ...indented(
+      columns([
+        ["", "needed", "used at the peak", "planned for one"],
+        ...nodes,
+        ["Redis servers", whole(redisServers), busy(redisProcessors), ofOne],
+        [
+          "MongoDB replica sets",
+          whole(replicaSets),
+          `${whole(commandsPerSecond)} commands/s`,
+          `${whole(load.mongoCommands)} commands/s`,
+        ],
+      ]),
+    ),
+    "  several Redis servers are a Redis Cluster, several replica sets a sharded MongoDB: both are assumed to share evenly",
+    `  add one of each kind of node, so that one may fail; MAILBOX_SHARDS: ${shards}`,
+    `  memory of Redis: ${size(redisBytes)}, for the agents and ${counted(load.waiting, "waiting job")}`,
+    `  documents in MongoDB: ${keptText(load, capacity)}, ${size(perDay)} of runs a day`,
+    "    (MongoDB compresses them; its indexes come on top)",
+    `  one run takes ${listed(figures(costs, ["edgeMs", "gatewayMs", "workerMs", "redisMs"]))};`,
+    `    ${listed([
+      `${short(costs["storeCalls"] ?? 0)} commands of MongoDB`,
+      `${size(costs["storeBytes"] ?? 0)} of documents`,
+      ...(capacity.logBytesOfRun === 0 ? [] : [`${size(capacity.logBytesOfRun)} of logs`]),
+    ])}`,
+    ...limitLines(load, capacity.limits),
   ];
 }
 
-function embeddedLines(load: GivenLoad, { run, limits, runBytes, logBytes }: Capacity): readonly string[] {
+function embeddedLines(load: GivenLoad, capacity: Capacity): readonly string[] {
+  const { run, limits } = capacity;
   return [
-    `one node with SQLite (${figures(run, ["nodeMs", "redisMs"])} a run):`,
-    `  file of ${size(runBytes + logBytes)} for the runs of ${load.keepRunsDays} days and the logs of ${Math.min(load.keepLogsDays, load.keepRunsDays)} days`,
-    ...limitLines(limits),
+    "With SQLite, in one node",
+    `  file: ${keptText(load, capacity)}`,
+    `  one run takes ${listed(figures(run, ["nodeMs", "redisMs"]))}`,
+    ...limitLines(load, limits),
   ];
 }
 
-function limitLines(limits: readonly { readonly name: string; readonly runsPerDay: number }[]): readonly string[] {
-  return limits.map(
-    ({ name, runsPerDay }, at) =>
-      `  ${at === 0 ? "the limit that comes first" : "then"}: ${name}, at ${whole(runsPerDay)} runs a day`,
-  );
+/** What is stored when the oldest runs and logs begin to be removed. */
+function keptText(load: GivenLoad, { runBytes, logBytes }: Capacity): string {
+  const runs = `${size(runBytes)} for the runs of ${counted(load.keepRunsDays, "day")}`;
+  if (logBytes === 0) return runs;
+  return `${runs}, ${size(logBytes)} for the logs of ${counted(Math.min(load.keepLogsDays, load.keepRunsDays), "day")}`;
+}
+
+function limitLines(load: GivenLoad, limits: readonly Limit[]): readonly string[] {
+  return [
+    "  limits, the one that comes first on top:",
+    ...indented(indented(columns(limits.map((limit) => [limit.name, reachedAt(load, limit)])))),
+  ];
+}
+
+function reachedAt(load: GivenLoad, { runsPerDay, agents }: Limit): string {
+  const beside = load.agents === 0 ? "" : ` beside ${counted(load.agents, "agent")}`;
+  if (runsPerDay > 0) {
+    const isEnough = runsPerDay >= load.runsPerDay;
+    return `used up by ${about(runsPerDay)} runs a day${beside}: ${isEnough ? "enough" : "fewer than asked for"}`;
+  }
+  if (agents === null || agents === 0) return `used up without a run by ${whole(load.viewers)} people who follow a log`;
+  const alone = `used up by ${counted(load.agents, "agent")} without a single run`;
+  return `${alone}; it is used up from ${about(agents)} agents on`;
 }
 
 /** How far the model is from the runs that it was not fitted to. */
-function checkLines(record: StoreRecord): readonly string[] {
-  const rows = record.rows.map(withAllNodes);
-  const model = modelOf(rows);
-  const { store, machine } = record;
-  const sessions = new Map([...rows, record.rates].map(({ session }) => [JSON.stringify(session), session]));
-  const measuredOn = [...sessions.values()].map(
-    ({ commit, date, loadAverage }) => `${commit} on ${date} at a load of ${loadAverage}`,
-  );
+function checkLines(records: readonly StoreRecord[]): readonly string[] {
   return [
-    `${store}: measured with ${measuredOn.join(", and ")}; ${machine.cores} cores of ${machine.cpu}. The model beside runs that it was not fitted to:`,
-    ...rows
-      .filter(({ use }) => use === "check")
-      .map((row) => {
-        const errors = errorsOf(model, row);
-        const shown = Object.entries(checkedOn(store)).map(
-          ([figure, name]) => `${name} ${percent(errors[figure] ?? 0)}`,
-        );
-        return `  ${row.name}: ${shown.join(", ")}`;
-      }),
+    "How much the model is above or below measured runs that it was not fitted to",
+    ...records.flatMap((record) => {
+      const rows = record.rows.map(withAllNodes);
+      const model = modelOf(rows);
+      const checked = Object.entries(checkedOn(record.store));
+      const table = rows
+        .filter(({ use }) => use === "check")
+        .map((row) => {
+          const errors = errorsOf(model, row);
+          return [row.name, ...checked.map(([figure]) => percent(errors[figure] ?? 0))];
+        });
+      const { cores, cpu } = record.machine;
+      return [
+        `  with ${record.store === "mongodb" ? "MongoDB" : "SQLite"}, on ${counted(cores, "core")} of ${cpu}`,
+        ...sessionsOf(record).map((session) => `  measured with ${session}`),
+        ...indented(indented(columns([["", ...checked.map(([, name]) => name)], ...table]))),
+      ];
+    }),
   ];
+}
+
+function sessionsOf({ rows, rates }: StoreRecord): readonly string[] {
+  const sessions = new Map([...rows, rates].map(({ session }) => [JSON.stringify(session), session]));
+  return [...sessions.values()].map(
+    ({ commit, date, loadAverage }) =>
+      `commit ${commit.replace(/\+$/, " and uncommitted changes")} on ${date} at a load average of ${loadAverage}`,
+  );
 }
 
 /**
@@ -103,19 +161,43 @@ function checkLines(record: StoreRecord): readonly string[] {
  * costs it there is less than the noise of the measurement.
  */
 export function checkedOn(store: StoreName): Readonly<Record<string, string>> {
-  const onBoth = { allNodesMs: "CPU of the control plane", storeCalls: "calls of the store", storeBytes: "bytes" };
-  return store === "sqlite" ? onBoth : { ...onBoth, redisMs: "CPU of Redis" };
+  const onBoth = { allNodesMs: "processors of nodes", storeCalls: "calls of the store", storeBytes: "bytes" };
+  return store === "sqlite" ? onBoth : { ...onBoth, redisMs: "processor of Redis" };
 }
 
-function figures(run: Readonly<Record<string, number>>, names: readonly string[]): string {
-  return names
-    .map((name) => `${short(run[name] ?? 0)} ms of ${name === "nodeMs" ? "the node" : name.replace("Ms", "")}`)
-    .join(", ");
+/** The processor time of each part of the installation that takes some. */
+function figures(run: Readonly<Record<string, number>>, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => {
+    const part = PARTS[name] ?? name;
+    const ms = run[name] ?? 0;
+    return ms < LEAST_MS ? [] : [`${short(ms)} ms of ${part}`];
+  });
 }
 
+const PARTS: Readonly<Record<string, string>> = {
+  edgeMs: "the edge's processor",
+  gatewayMs: "the gateway's",
+  workerMs: "the worker's",
+  nodeMs: "the node's processor",
+  redisMs: "Redis'",
+};
+/** Less is what the noise of the measurement hides. */
+const LEAST_MS = 0.05;
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+const busy = (processors: number): string => `${processors < 0.01 ? "less than 0.01" : short(processors)} processors`;
 const percent = (share: number): string => `${share < 0 ? "" : "+"}${(share * 100).toFixed(0)} %`;
 const whole = (count: number): string => Math.round(count).toLocaleString("en");
-const short = (count: number): string => (count >= 100 ? whole(count) : count.toPrecision(2));
+const short = (count: number): string => (count >= 100 ? whole(count) : String(Number(count.toPrecision(2))));
+/** Two digits: the model is no nearer. */
+const about = (count: number): string => whole(Number(count.toPrecision(2)));
+const counted = (count: number, what: string): string =>
+  `${count < 10 ? short(count) : whole(count)} ${what}${count === 1 ? "" : "s"}`;
+
+/** `a, b and c`. */
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
 
 function size(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];

@@ -2,13 +2,13 @@
  * W14: a fleet of simulated agents on two gateways, with many queued jobs of many projects before them. The agents speak
  * the real protocol over connections of their own; their steps are timers.
  */
-import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { AgentClient, type HeldStepRun } from "../../proto/generated/agent/v1/agent.ts";
 import { bearer, openGatewayClients } from "../../src/agent/connection/gateway-clients.ts";
 import { until } from "../../test/support/until.ts";
 import { keepInFlight } from "../measure/in-flight.ts";
+import { residentBytes } from "../measure/memory.ts";
 import { percentile } from "../measure/percentiles.ts";
 import { idleCpu } from "../millrace/idle.ts";
 import { NO_OP } from "../millrace/runs.ts";
@@ -321,11 +321,6 @@ export function registerOne(client: AgentClient, name: string): Promise<string> 
       error === null ? resolve(answer.agentToken) : reject(error),
     );
   });
-}
-
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
-  return Number(kilobytes) * 1_024;
 }
 
 async function redisBytes({ redisClient }: FleetWorld): Promise<number> {

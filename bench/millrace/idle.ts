@@ -1,7 +1,7 @@
 /** W7: memory and CPU of an idle installation. */
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { cpuTime } from "../measure/cpu.ts";
+import { residentBytes } from "../measure/memory.ts";
 import type { Figure } from "../system.ts";
 import type { Installation } from "./installation.ts";
 
@@ -32,6 +32,5 @@ export async function idleCpu(pids: Readonly<Record<string, number>>, forMs: num
 
 /** Resident memory of a process, in units of 10^6 bytes. */
 export function residentMb(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
-  return (Number(kilobytes) * 1024) / 1e6;
+  return residentBytes(pid) / 1e6;
 }

@@ -13,7 +13,7 @@ import type { AgentOptions } from "./options.ts";
 import { checkNamespaces, inNamespaces } from "./process/namespaces.ts";
 import { type BoundedSteps, type Command, type LimitedPlace, openStepLimits } from "./process/step-limits.ts";
 import { giveTo, type StepUser } from "./process/step-user.ts";
-import type { Trash } from "./trash.ts";
+import type { Trash } from "./folders/trash.ts";
 
 /** A command of a step, confined. */
 export interface ConfinedCommand {

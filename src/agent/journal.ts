@@ -50,6 +50,8 @@ export class Journal {
   readonly #file: string;
   readonly #log: Logger;
   readonly #entries = new Map<string, JournalEntry>();
+  /** Those of the entries that are not settled: there are few of them, and thousands of settled ones. */
+  readonly #unsettled = new Map<string, JournalEntry>();
   #descriptor: number;
   /** True when the last line of the file is incomplete, because the disk was full. */
   #isTorn = false;
@@ -75,7 +77,7 @@ export class Journal {
 
   /** Step runs that the agent must still report: those that have begun and are not settled. */
   unsettled(): JournalEntry[] {
-    return [...this.#entries.values()].filter((entry) => entry.settledAt === undefined);
+    return [...this.#unsettled.values()];
   }
 
   /**
@@ -155,17 +157,22 @@ export class Journal {
       case "begun": {
         const { runId, jobId, at } = record;
         const begun = { runId, jobId, stepRunId, token: BigInt(token), begunAt: at };
-        this.#entries.set(key, { ...begun, report: undefined, settledAt: undefined });
+        this.#put(key, { ...begun, report: undefined, settledAt: undefined });
         break;
       }
       case "ended":
-        if (entry !== undefined) this.#entries.set(key, { ...entry, report: StepReport.fromJSON(record.report) });
+        if (entry !== undefined) this.#put(key, { ...entry, report: StepReport.fromJSON(record.report) });
         break;
       case "settled":
-        if (entry !== undefined)
-          this.#entries.set(key, { ...entry, report: shortened(entry.report), settledAt: record.at });
+        if (entry !== undefined) this.#put(key, { ...entry, report: shortened(entry.report), settledAt: record.at });
         break;
     }
+  }
+
+  #put(key: string, entry: JournalEntry): void {
+    this.#entries.set(key, entry);
+    if (entry.settledAt === undefined) this.#unsettled.set(key, entry);
+    else this.#unsettled.delete(key);
   }
 
   /** Writes a new file with the entries that are still needed. Returns its descriptor, opened for appending. */
@@ -188,13 +195,13 @@ export class Journal {
   }
 
   #forget(now: number): void {
-    let surplus = -MAX_SETTLED;
-    for (const { settledAt } of this.#entries.values()) if (settledAt !== undefined) surplus++;
+    let surplus = this.#entries.size - this.#unsettled.size - MAX_SETTLED;
     for (const [key, { report, settledAt, begunAt }] of this.#entries) {
       if (settledAt !== undefined) {
         if (surplus-- > 0 || now - settledAt > SETTLED_MS) this.#entries.delete(key);
       } else if (report !== undefined && now - begunAt > UNSETTLED_MS) {
         this.#entries.delete(key);
+        this.#unsettled.delete(key);
       }
     }
   }

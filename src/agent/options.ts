@@ -3,13 +3,12 @@ import type { Isolation } from "../domain/containers/containers.ts";
 import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
-import type { EngineKind } from "./containers/engine.ts";
+import type { Connection } from "./connection/gateway-clients.ts";
+import type { ContainerOptions } from "./containers/open-engine.ts";
 import type { IsolationKind } from "./process/step-isolation.ts";
 import type { StepLimits } from "./process/step-limits.ts";
 
-export interface AgentOptions {
-  /** `host:port` of a gateway, or of a load balancer before several gateways. */
-  readonly address: string;
+export interface AgentOptions extends Connection {
   /** Only one agent at a time may use it. It is created when it is missing. */
   readonly dataDir: string;
   /** Unique among the agents of the control plane. */
@@ -27,27 +26,10 @@ export interface AgentOptions {
   readonly registrationToken?: string;
   /** File with an identity token of a trusted issuer. It is read for each registration, and counts before `registrationToken`. */
   readonly identityTokenFile?: string;
-  /**
-   * Encrypts the connection. `caFile` (PEM) replaces the certificate authorities of the system. `client` (PEM) is the
-   * certificate that this agent presents, with its key.
-   */
-  readonly tls?: {
-    readonly caFile?: string;
-    readonly client?: { readonly certificateFile: string; readonly keyFile: string };
-  };
-  /** Allows an unencrypted connection to a host that is not this machine. */
-  readonly insecure?: boolean;
   /** The user as whom steps run; absent: as the agent. */
   readonly stepUser?: string;
   /** Containers of jobs. Absent: this agent takes no jobs with containers. */
-  readonly containers?: {
-    /** `auto`: the first engine that answers. */
-    readonly engine: EngineKind | "auto";
-    /** References of images that jobs may use; `*` stands for any text. Empty for all. */
-    readonly images: readonly string[];
-    /** Bytes of disk for images that the agent has pulled. Images in use stay even beyond this bound. Default 20 GB. */
-    readonly cacheBytes?: number;
-  };
+  readonly containers?: ContainerOptions;
   /** What steps run in that have no container. Absent: the machine itself. */
   readonly isolation?: {
     /** `container`: no such step runs here. `namespaces`: it sees the machine read-only, and its own processes. */

@@ -1,6 +1,6 @@
 /** The result of a step run that has ended, as the agent knows it. */
 import type { StepPhase } from "../../proto/generated/agent/v1/agent.ts";
-import type { StepNotes } from "../domain/notes.ts";
+import type { StepNotes } from "../domain/notes/notes.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { StepOutputs } from "./step-outputs.ts";
 

@@ -1,20 +1,21 @@
 /** One running step run: its process or builtin, its timeout and lease, its output, and how it ended. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
+import { LONGEST_TIMER_MS } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { NO_ANNOTATIONS } from "../domain/notes.ts";
+import { NO_ANNOTATIONS } from "../domain/notes/notes.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import { LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
+import { withTimeout } from "./builtins/after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
-import { builtinOf } from "./builtins/builtins.ts";
+import { builtinOf } from "./builtin-steps.ts";
 import { closeFolder, type ConfinedCommand } from "./confinement.ts";
 import type { StepPlace } from "./containers/job-containers.ts";
 import { isCheckout } from "./builtins/checkout/checkout-step.ts";
 import type { LaunchObstacle } from "./process/launch-protocol.ts";
 import type { LaunchedProcess } from "./process/launcher.ts";
 import { checkLaunch } from "./process/launch-script.ts";
-import type { HeldLease } from "./leases.ts";
+import type { HeldLease } from "./process/leases.ts";
 import { OutputCapture } from "./logs/output-capture.ts";
 import { parseArguments } from "./builtins/shell-step.ts";
 import { prepareStep } from "./prepare-step.ts";
@@ -34,7 +35,7 @@ import { makeStepFile, type StepFile } from "./step-file.ts";
 import { readOutputs } from "./step-outputs.ts";
 import type { StepSurroundings } from "./step-surroundings.ts";
 import { readSummary } from "./step-summary.ts";
-import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
+import { openWorkspace, resolveWorkingDirectory } from "./folders/workspace.ts";
 
 /** How long a step that was ended has for its last events. */
 const LAST_EVENTS_MS = 5_000;

@@ -3,10 +3,10 @@
  * step may have replaced the file by anything: another file, a pipe, a link.
  */
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { giveTo, type Owner } from "./process/step-user.ts";
-import type { Trash } from "./trash.ts";
+import type { Trash } from "./folders/trash.ts";
 
 /** Opening a pipe must not wait for a writer, and no link may be followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -36,9 +36,18 @@ export function makeStepFile(folder: string, name: string, trash: Trash, user?: 
   return { path, read: (maxBytes) => readContent(path, maxBytes), dispose: () => remove(path, trash) };
 }
 
+/** Removes a file or a link, if it is there. Throws for a folder. One call to the system, where `rmSync` makes three. */
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
 function remove(path: string, trash: Trash): void {
   try {
-    rmSync(path, { force: true });
+    removeFile(path);
   } catch {
     trash.take(path); // A folder.
   }

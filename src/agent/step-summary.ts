@@ -1,5 +1,5 @@
 /** The summary of a step: Markdown, from the file that `MILLRACE_SUMMARY` names. */
-import { NOTE_BOUNDS, type Summary } from "../domain/notes.ts";
+import { NOTE_BOUNDS, type Summary } from "../domain/notes/notes.ts";
 import { withoutBrokenEnd } from "./logs/line-splitter.ts";
 import type { SecretFinder } from "./logs/secret-finder.ts";
 import { SecretMask } from "./logs/secret-mask.ts";

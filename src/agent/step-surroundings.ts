@@ -1,15 +1,15 @@
 /** What a step finds on its agent. */
-import type { AfterJobs } from "./after-job.ts";
+import type { AfterJobs } from "./builtins/after-job.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import type { Confinement } from "./confinement.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
-import type { HeldLease } from "./leases.ts";
+import type { HeldLease } from "./process/leases.ts";
 import type { OutputTarget } from "./logs/output-capture.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { Launcher } from "./process/launcher.ts";
 import type { StepUser } from "./process/step-user.ts";
-import type { Trash } from "./trash.ts";
+import type { Trash } from "./folders/trash.ts";
 
 export interface StepSurroundings {
   readonly workDir: string;

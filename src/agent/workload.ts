@@ -12,14 +12,14 @@ import {
   type StepReport,
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Logger } from "../domain/logger.ts";
-import type { AfterJobs } from "./after-job.ts";
+import type { AfterJobs } from "./builtins/after-job.ts";
 import type { Instruction } from "./connection/control-stream.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
 import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./process/launcher.ts";
-import type { HeldLease, Leases } from "./leases.ts";
+import type { HeldLease, Leases } from "./process/leases.ts";
 import type { LogShipper } from "./logs/log-shipper.ts";
 import type { StepLogLimit } from "./logs/step-log.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
@@ -31,8 +31,8 @@ import { StepExecution } from "./step-execution.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { Confinement } from "./confinement.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
-import type { Trash } from "./trash.ts";
-import { workspacePath } from "./workspace.ts";
+import type { Trash } from "./folders/trash.ts";
+import { workspacePath } from "./folders/workspace.ts";
 
 /** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;

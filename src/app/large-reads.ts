@@ -4,6 +4,7 @@
  * the event loop. An answer counts until its callers have taken it.
  */
 import { MillraceError } from "../domain/errors.ts";
+import { Holds } from "../domain/work/holds.ts";
 
 /** Bounds on answers in hand: waiting, being made, or not taken yet. */
 interface InHandBounds {
@@ -58,8 +59,8 @@ interface Answer {
   /** The newest version that a caller of this answer had seen when its load began. */
   version: number;
   state: "waiting" | "begun" | "made";
-  /** How many calls of each caller have not taken it. */
-  readonly takers: Map<string, number>;
+  /** The calls that have not taken it, by holder. */
+  readonly takers: Holds;
   readonly made: Promise<unknown>;
   readonly resolve: (made: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -99,12 +100,13 @@ export class LargeReads {
       this.#requireRoom(holder, read.isSmall, shared === undefined);
     const answer = shared ?? this.#add(read as AnyRead);
     if (answer.state === "waiting") answer.version = Math.max(answer.version, read.version);
-    answer.takers.set(holder, (answer.takers.get(holder) ?? 0) + 1);
+    const release = answer.takers.hold(holder);
     const gone = new Promise<never>((_, reject) => {
       over.addEventListener(
         "abort",
         () => {
-          this.#leave(answer, holder);
+          release();
+          if (answer.state !== "begun") this.#drop(answer);
           reject(over.reason as Error);
         },
         { once: true },
@@ -135,20 +137,13 @@ export class LargeReads {
 
   #add(read: AnyRead): Answer {
     const { promise: made, resolve, reject } = withResolvers<unknown>();
-    const answer: Answer = { read, version: 0, state: "waiting", takers: new Map(), made, resolve, reject };
+    const answer: Answer = { read, version: 0, state: "waiting", takers: new Holds(), made, resolve, reject };
     // Every caller may be gone when it fails.
     made.catch(() => {});
     this.#inHand.add(answer);
     const load = [...this.#loading].find(({ of, version }) => of === read.of && version >= read.version);
     if (load !== undefined) begin(answer, load);
     return answer;
-  }
-
-  #leave(answer: Answer, holder: string): void {
-    const left = answer.takers.get(holder)! - 1;
-    if (left > 0) answer.takers.set(holder, left);
-    else answer.takers.delete(holder);
-    if (answer.state !== "begun") this.#drop(answer);
   }
 
   #drop(answer: Answer): void {

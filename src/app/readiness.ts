@@ -1,5 +1,5 @@
 /** Readiness of a node, which load balancers ask for over HTTP and gRPC without a token. */
-import { within } from "../domain/within.ts";
+import { within } from "../domain/work/within.ts";
 import type { AppContext, WithStores } from "./context.ts";
 
 /**

@@ -29,6 +29,17 @@ export function mapOf<T extends z.ZodType>(value: T) {
   return z.record(z.string(), value).readonly();
 }
 
+/** Some of these words, separated by commas. */
+export function someOf<W extends string>(words: readonly W[]) {
+  return z.string().transform((text, { issues }): ReadonlySet<W> => {
+    const named = text.split(",") as W[];
+    if (named.some((word) => !words.includes(word))) {
+      issues.push({ code: "custom", input: text, message: `must be some of ${words.join(", ")}, separated by commas` });
+    }
+    return new Set(named);
+  });
+}
+
 /** A word of a table whose keys are the words. */
 export function keyOf<K extends string>(table: Readonly<Record<K, unknown>>) {
   return z.enum(Object.keys(table) as K[]);

@@ -14,7 +14,7 @@ import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import { Source } from "../definition/text/source.ts";
 import type { HookKind } from "../hook-events/words.ts";
-import type { Pairs } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { Holds } from "../domain/work/holds.ts";
 import { startThread } from "../program-files.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Request, Response } from "./thread-main.ts";
@@ -59,7 +60,8 @@ export class Threads {
   readonly #threads = new Set<Thread>();
   /** The tasks that wait, by caller; the caller who is served next comes first. */
   readonly #waiting = new Map<string, Task[]>();
-  readonly #inHand = new Map<string, number>();
+  /** By caller. */
+  readonly #inHand = new Holds();
   #closed = false;
 
   constructor(log: Logger, bounds: Partial<ThreadBounds> = {}) {
@@ -84,7 +86,7 @@ export class Threads {
     input: Tasks[Name]["input"],
   ): Promise<Tasks[Name]["result"]> {
     if (this.#closed) throw new MillraceError("unavailable", "this node is stopping: try again");
-    const inHand = this.#inHand.get(caller) ?? 0;
+    const inHand = this.#inHand.count(caller);
     if (inHand >= this.#bounds.tasksOfCaller) {
       const message = `${inHand} large definitions of yours are being read, checked or planned: try again when one is done`;
       throw new MillraceError("too_many", message);
@@ -95,7 +97,7 @@ export class Threads {
         "too many large definitions wait to be read, checked or planned: try again",
       );
     }
-    this.#inHand.set(caller, inHand + 1);
+    const release = this.#inHand.hold(caller);
     try {
       const json = await new Promise<string>((resolve, reject) => {
         const task: Task = { caller, text, request: { name, input }, resolve, reject };
@@ -106,9 +108,7 @@ export class Threads {
       });
       return JSON.parse(json) as Tasks[Name]["result"];
     } finally {
-      const left = this.#inHand.get(caller)! - 1;
-      if (left === 0) this.#inHand.delete(caller);
-      else this.#inHand.set(caller, left);
+      release();
     }
   }
 

@@ -5,7 +5,8 @@
 import { parseDuration } from "../domain/durations.ts";
 import { type ContainerSpec, parseMemory, type ServiceSpec } from "../domain/containers/containers.ts";
 import type { AgentSelector } from "../domain/labels.ts";
-import type { Pairs, PlannedRetry, Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { PlannedRetry, Scalar } from "../domain/plan.ts";
 import type { Matrix } from "./matrix.ts";
 import type {
   RawApproval,

@@ -1,5 +1,6 @@
 /** Typed inputs of a manual trigger: from the texts that the trigger gives to the values that expressions read. */
-import type { Pairs, Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { Scalar } from "../domain/plan.ts";
 import { clip } from "./text/read-text.ts";
 import type { RawInput } from "./schema/pipeline.ts";
 

@@ -1,5 +1,6 @@
 /** Expanding a matrix into its cells: the product of the axes, less `exclude`, and what `include` adds. */
-import type { Pairs, Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { Scalar } from "../domain/plan.ts";
 
 /** Axes with their values, the cells that `include` adds to their product, and those that `exclude` removes from it. */
 export interface Cells {

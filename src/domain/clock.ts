@@ -19,6 +19,9 @@ export interface Timers {
 
 export type Cancel = () => void;
 
+/** The longest delay that a timer of Node takes, about 24 days. For a longer one it fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemTimers: Timers = {
   after(ms, run) {
     const timer = setTimeout(run, ms);

@@ -1,7 +1,8 @@
 /** Commands in the inbox of an aggregate, from users through an edge or from actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
 import type { AgentId, ApprovalId, JobRunId, PipelineId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
-import type { Pairs, PlannedGroup } from "./plan.ts";
+import type { Pairs } from "./pairs.ts";
+import type { PlannedGroup } from "./plan.ts";
 import type { ScheduleSpec, StartOutcome } from "./schedules.ts";
 
 export type CommandBody =

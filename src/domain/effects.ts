@@ -18,7 +18,7 @@ import type {
   TimetableId,
 } from "./ids.ts";
 import type { AgentSelector } from "./labels.ts";
-import type { Pairs } from "./plan.ts";
+import type { Pairs } from "./pairs.ts";
 import type { ApprovalStatus, JobStatus, RunStatus, StepStatus } from "./status.ts";
 
 /** The address of an actor within its aggregate. */

@@ -1,6 +1,6 @@
 /** Outputs: values that a step writes for later steps and jobs. */
 import type { StepRunId } from "./ids.ts";
-import type { Pairs } from "./plan.ts";
+import type { Pairs } from "./pairs.ts";
 
 /**
  * `count`: names of one step. `bytes`: names and values of one step. `runBytes`: names and values of all steps of a

@@ -1,6 +1,6 @@
 /** What an actor may read for a decision besides its own state. */
 import type { OutputsReader } from "./outputs.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "./work/work-budget.ts";
 
 export interface Peers {
   /** The state of another actor of the aggregate at this point of the turn; undefined when there is no such actor. */

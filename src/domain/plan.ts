@@ -7,17 +7,12 @@ import type { ArtifactRule } from "./artifacts.ts";
 import type { ContainerSpec, ServiceSpec } from "./containers/containers.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
+import type { Pairs } from "./pairs.ts";
 import type { PluginPin } from "./plugins.ts";
 import type { Role } from "./roles.ts";
 
 /** A value that a matrix axis, a variable or an env entry may have. */
 export type Scalar = string | number | boolean;
-
-/**
- * A map whose names users choose, kept as pairs: names may contain dots and dollar signs, which a store would read as
- * paths.
- */
-export type Pairs<V> = readonly (readonly [name: string, value: V])[];
 
 /** The graph of one run. Positions in `jobs` are the `index` by which ids of job runs are derived. */
 export interface RunPlan {

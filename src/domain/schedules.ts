@@ -1,7 +1,7 @@
 /** Schedules: what a cron trigger of a definition says, and what became of the times at which it was due. */
 import { hash } from "node:crypto";
 import type { PipelineId, RunId } from "./ids.ts";
-import type { Pairs } from "./plan.ts";
+import type { Pairs } from "./pairs.ts";
 
 export const OVERLAPS = ["allow", "queue", "cancelRunning", "skip"] as const;
 export type Overlap = (typeof OVERLAPS)[number];

@@ -3,7 +3,7 @@ import type { Expr } from "@actions/expressions";
 import { FunctionCall, Logical } from "@actions/expressions/ast";
 import { truthy } from "@actions/expressions/result";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import type { WorkBudget } from "../domain/work-budget.ts";
+import type { WorkBudget } from "../domain/work/work-budget.ts";
 import type { Scope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import { functionsIn, parseExpression, type ParseOptions } from "./expression.ts";

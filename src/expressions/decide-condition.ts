@@ -4,7 +4,7 @@ import { Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
 import { truthy } from "@actions/expressions/result";
 import type { Condition } from "./condition.ts";
-import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work/work-budget.ts";
 import { type PartialScope, UNKNOWN_VALUE } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { PartialStatus } from "./functions.ts";

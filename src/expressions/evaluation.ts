@@ -3,7 +3,7 @@ import { data, Evaluator, type Expr } from "@actions/expressions";
 import { Binary, type ContextAccess, type FunctionCall, IndexAccess, Literal, Star } from "@actions/expressions/ast";
 import { FilteredArray } from "@actions/expressions/filtered_array";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { EVALUATION_WORK, type WorkBudget } from "../domain/work-budget.ts";
+import { EVALUATION_WORK, type WorkBudget } from "../domain/work/work-budget.ts";
 import { ITEM_WORK, MAX_EVALUATION_WORK } from "./bounds.ts";
 import { ExactDictionary, type PartialScope, toList, UNKNOWN_VALUE } from "./context-data.ts";
 import {

@@ -2,7 +2,7 @@
 import { data, type Expr } from "@actions/expressions";
 import { Binary, FunctionCall, IndexAccess, Literal, Logical, Star, Unary } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work/work-budget.ts";
 import type { Condition } from "./condition.ts";
 import { fromData, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";

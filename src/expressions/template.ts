@@ -2,7 +2,7 @@
  * Templates: texts with `${{ ... }}` in them. The evaluator is the library `@actions/expressions`, which only this folder imports.
  * Values that are put into a text are never parsed again, so data cannot become an expression.
  */
-import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work/work-budget.ts";
 import { fromData, type Json, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import {

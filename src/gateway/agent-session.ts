@@ -22,7 +22,7 @@ import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
-import { anotherProcess, isAnotherAlive, SILENT_HEARTBEATS } from "./second-process.ts";
+import { anotherProcess, isAnotherAlive, requireConnected, SILENT_HEARTBEATS } from "./second-process.ts";
 import { Slots } from "./slots.ts";
 
 /** Messages that may wait for a slow agent; with more, the stream ends. */
@@ -135,12 +135,14 @@ export class AgentSession implements Claimant {
     if (await isAnotherAlive(this.#context, this.#boot, this.#streamId)) throw anotherProcess(agentId);
     // Before the agent is read: else a change between the two would be missed.
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
-    // A process that has ended during the wait must not take the jobs of the agent's next process away.
-    if (this.#closed.signal.aborted) throw new MillraceError("unavailable", "the agent has hung up during its hello");
-    const agent = await refreshAgent(this.#context, this.#boot, facts);
+    const hungUp = this.#closed.signal;
+    requireConnected(hungUp);
+    const agent = await refreshAgent(this.#context, this.#boot, facts, hungUp);
+    requireConnected(hungUp);
     this.agent = labelledAgent(agent);
     this.#drained = isDrained(agent);
     await supersedeStreams(this.#context, agentId, this.#streamId);
+    requireConnected(hungUp);
     this.#holdings = holdings;
     this.#slots.bound(holdings.jobsLeft, holdings.jobIds);
     await presence.beat(this.#presenceRecord());
@@ -431,7 +433,13 @@ export class AgentSession implements Claimant {
   async #reconcile(holdings: AgentHoldings): Promise<void> {
     let missed: readonly AgentNotice[] = [];
     await this.#slots.reconcile(async () => {
-      const { notices, boundJobIds } = await reconcile(this.#context, this.#context.builder, this.#boot, holdings);
+      const { notices, boundJobIds } = await reconcile(
+        this.#context,
+        this.#context.builder,
+        this.#boot,
+        holdings,
+        this.#closed.signal,
+      );
       if (this.#closed.signal.aborted) return undefined;
       missed = notices;
       return [...boundJobIds, ...holdings.jobIds];

@@ -7,7 +7,8 @@ import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
-import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { JobSpec, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import {
   containerOf,
   DeferredTextError,

@@ -9,7 +9,7 @@ import { labelledAgent } from "../domain/labels.ts";
 import { isDrained } from "../stores/ports/identity.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
-import { isFresh } from "./second-process.ts";
+import { isFresh, requireConnected } from "./second-process.ts";
 
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
@@ -29,7 +29,7 @@ export async function recordHeartbeat(
     context.presence.read([agentId]),
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
-  throwIfHungUp(hungUp);
+  requireConnected(hungUp);
   const shown = present.get(agentId);
   const newest = shown?.bootId ?? agent.bootId ?? bootId;
   if (newest !== bootId) {
@@ -38,8 +38,8 @@ export async function recordHeartbeat(
     if (shown !== undefined && isFresh(context, shown)) throw stillAlive(agentId);
   }
   const { labels, slots, version } = agent;
-  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version });
-  throwIfHungUp(hungUp);
+  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version }, hungUp);
+  requireConnected(hungUp);
   await context.presence.beat({
     ...boot,
     gatewayId: context.gatewayId,
@@ -51,12 +51,8 @@ export async function recordHeartbeat(
     takesNoJobs: holdings.takesNoJobs,
     ...waitsOf(context, agentId),
   });
-  const { notices } = await reconcile(context, context.builder, boot, holdings);
+  const { notices } = await reconcile(context, context.builder, boot, holdings, hungUp);
   return notices;
-}
-
-function throwIfHungUp(hungUp: AbortSignal): void {
-  if (hungUp.aborted) throw new MillraceError("unavailable", "the agent has hung up during its heartbeat");
 }
 
 function stillAlive(agentId: AgentId): MillraceError {

@@ -9,6 +9,7 @@ import type { DispatchBuilder } from "./dispatch-builder.ts";
 import type { AgentNotice } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
 import { type AgentBoot, sendAgentLost } from "../app/agents/agent-removal.ts";
+import { requireConnected } from "./second-process.ts";
 
 /** What an agent says that it holds. */
 export interface AgentHoldings {
@@ -32,20 +33,22 @@ export interface Reconciliation {
 /**
  * Finds the notices that an agent has missed, and declares jobs lost that an earlier boot of the agent held. Reads only
  * the store: two indexed reads, and one more for each step or job that the agent holds and the store does not know as
- * held.
+ * held. Throws `conflict` for an earlier boot, and `unavailable` in place of declaring anything lost when the agent has
+ * hung up.
  */
 export async function reconcile(
   context: GatewayPorts,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   boot: AgentBoot,
   holdings: AgentHoldings,
+  hungUp: AbortSignal,
 ): Promise<Reconciliation> {
   const { aggregates } = context.stores;
   const [locations, jobs] = await Promise.all([
     aggregates.stepsHeldBy(boot.agentId),
     aggregates.jobsHeldBy(boot.agentId),
   ]);
-  const bound = await declareEarlierBootsLost(context, boot, jobs);
+  const bound = await declareEarlierBootsLost(context, boot, jobs, hungUp);
   const steps = locations.map(({ actor }) => actor.state as StepState);
   const heldByAgent = new Set(holdings.steps.map(keyOf));
   const heldByStore = new Set(steps.map((step) => keyOf({ stepRunId: step.stepRunId, token: step.grant!.token })));
@@ -98,6 +101,7 @@ async function declareEarlierBootsLost(
   context: GatewayPorts,
   boot: AgentBoot,
   jobs: readonly JobLocation[],
+  hungUp: AbortSignal,
 ): Promise<readonly JobLocation[]> {
   const ofThisBoot = jobs.filter(({ actor }) => (actor.state as JobState).grant!.bootId === boot.bootId);
   if (ofThisBoot.length === jobs.length) return jobs;
@@ -109,6 +113,7 @@ async function declareEarlierBootsLost(
   for (const newest of [present.get(boot.agentId)?.bootId, agent?.bootId]) {
     if (newest !== undefined && newest !== boot.bootId) throw startedAgain();
   }
+  requireConnected(hungUp);
   for (const job of jobs) {
     if (!ofThisBoot.includes(job))
       await sendAgentLost(context, job, (job.actor.state as JobState).grant!, "agent_restarted");

@@ -9,6 +9,7 @@ import type { Agent, Token } from "../stores/ports/identity.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { announceLabels } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
+import { requireConnected } from "./second-process.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
 import { agentLabels as labels } from "../app/agent-labels.ts";
@@ -91,16 +92,19 @@ async function grantOf(
 }
 
 /**
- * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the agent. Throws `not_found` for an agent that has been removed.
+ * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the agent. Throws
+ * `not_found` for an agent that has been removed, and `unavailable` when the caller has hung up.
  */
 export async function refreshAgent(
   context: GatewayPorts,
   { agentId, bootId }: AgentBoot,
   facts: AgentFacts,
+  hungUp: AbortSignal,
 ): Promise<Agent> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw agentNotRegistered(agentId);
+  requireConnected(hungUp);
   const refreshed = { ...agent, ...facts, bootId };
   if (JSON.stringify(refreshed) !== JSON.stringify(agent)) {
     await identity.putAgent(refreshed);

@@ -61,6 +61,14 @@ async function isHeardElsewhere(context: SessionContext, agentId: AgentId, strea
   }
 }
 
+/**
+ * Throws `unavailable` when the caller has hung up: its process may have died, and what it said must not overrule an agent that was
+ * started since. Asked again after each wait.
+ */
+export function requireConnected(hungUp: AbortSignal): void {
+  if (hungUp.aborted) throw new MillraceError("unavailable", "the agent has hung up before its call was answered");
+}
+
 /** The error of a greeting that is refused because another process of the agent is alive. */
 export function anotherProcess(agentId: AgentId): MillraceError {
   return new MillraceError(

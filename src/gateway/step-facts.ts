@@ -4,7 +4,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
-import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
+import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work/work-budget.ts";
 import { withActors } from "../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { Stores } from "../stores/ports/stores.ts";

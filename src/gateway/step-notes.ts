@@ -1,5 +1,5 @@
 /** Stores the notes that come with a step's report. */
-import { boundedNotes, NOTE_BOUNDS, type StepNotes } from "../domain/notes.ts";
+import { boundedNotes, NOTE_BOUNDS, type StepNotes } from "../domain/notes/notes.ts";
 import type { NoteKey, NoteKind, NoteStore } from "../stores/ports/outputs.ts";
 
 /**

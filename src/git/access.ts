@@ -1,29 +1,15 @@
 /** What lets a command of Git reach one repository: the checked addresses of its host, and the credential. */
 import { type AddressChecks, checkedAddresses } from "./addresses.ts";
 import { GitFault } from "./git-fault.ts";
-import type { GitAccess, Setting } from "./git-process.ts";
-import type { HostKeys } from "./host-keys.ts";
+import type { GitAccess, OpenAccess } from "./git-process.ts";
+import { CREDENTIAL_SCRIPT, type Setting, TOKEN_USER } from "./git-settings.ts";
 import { hostInUrl, type Remote } from "./remote.ts";
-import { openSshAccess } from "./ssh-access.ts";
+import { openSshAccess, type SshOptions } from "./ssh-access.ts";
 
-export interface AccessOptions extends AddressChecks {
-  /** Where files that only this user may read are made. */
-  readonly folder: string;
-  readonly hostKeys: HostKeys;
+export interface AccessOptions extends AddressChecks, SshOptions {
   /** PEM file of the authorities of servers, in place of the system's; null for these. */
   readonly caFile: string | null;
 }
-
-export interface OpenAccess extends GitAccess {
-  /** Removes the files that were made. */
-  close(): Promise<void>;
-}
-
-/** User name for a token. Hosts that check the name accept this one. */
-const TOKEN_USER = "x-access-token";
-/** Shell text that contains nothing from outside. Git asks for a credential with `get`. */
-const CREDENTIAL_SCRIPT =
-  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MILLRACE_GIT_USER" "$MILLRACE_GIT_PASSWORD"; }; f';
 
 export function isPrivateKey(credential: string): boolean {
   return credential.startsWith("-----BEGIN");

@@ -4,8 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { findOnPath } from "../program-path.ts";
-
-export type Setting = readonly [key: string, value: string];
+import { type Setting, settingsAsVariables } from "./git-settings.ts";
 
 /** Variables and settings that let a command reach one repository. */
 export interface GitAccess {
@@ -13,6 +12,12 @@ export interface GitAccess {
   readonly settings: readonly Setting[];
   /** Texts that must not appear in any message. */
   readonly secrets: readonly string[];
+}
+
+/** Access for which files were made. */
+export interface OpenAccess extends GitAccess {
+  /** Removes the files. */
+  close(): Promise<void>;
 }
 
 export interface GitCall {
@@ -98,7 +103,7 @@ export function runGit(call: GitCall): Promise<GitAnswer> {
         ...(call.repository !== undefined && { GIT_DIR: call.repository }),
         ...call.env,
         ...access.env,
-        ...asEnvironment([...SETTINGS, ...access.settings]),
+        ...settingsAsVariables([...SETTINGS, ...access.settings]),
       },
     });
     let end: "timedOut" | "tooMuchOutput" | undefined;
@@ -154,12 +159,4 @@ function bounded(command: readonly [string, ...string[]], maxFileBytes: number):
   if (prlimit === null) return [program, args];
   const limits = [`--fsize=${maxFileBytes}`, `--as=${MAX_MEMORY_BYTES}`, "--core=0"];
   return [prlimit, [...limits, "--", program, ...args]];
-}
-
-function asEnvironment(settings: readonly Setting[]): Record<string, string> {
-  const pairs = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ]);
-  return { ...(Object.fromEntries(pairs) as Record<string, string>), GIT_CONFIG_COUNT: String(settings.length) };
 }

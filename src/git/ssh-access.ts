@@ -5,10 +5,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findOnPath } from "../program-path.ts";
-import type { AccessOptions, OpenAccess } from "./access.ts";
 import { GitFault } from "./git-fault.ts";
-import { fingerprintOf, nameOf, scanHostKeys } from "./host-keys.ts";
+import type { OpenAccess } from "./git-process.ts";
+import { fingerprintOf, type HostKeys, nameOf, scanHostKeys } from "./host-keys.ts";
 import type { Remote } from "./remote.ts";
+
+export interface SshOptions {
+  /** Where files that only this user may read are made. */
+  readonly folder: string;
+  readonly hostKeys: HostKeys;
+}
 
 /**
  * Throws `unknownHostKey` with the fingerprint of the key that the server shows, and `noSsh` where the machine has no ssh.
@@ -17,7 +23,7 @@ export async function openSshAccess(
   remote: Remote,
   key: string,
   address: string,
-  { folder, hostKeys }: Pick<AccessOptions, "folder" | "hostKeys">,
+  { folder, hostKeys }: SshOptions,
 ): Promise<OpenAccess> {
   const { host, port, url } = remote;
   if (findOnPath("ssh") === undefined) {

@@ -2,6 +2,7 @@
  * Bounds the work on repositories that a process does at once: one piece for each mirror, some for each owner, and some in
  * all. So a slow server of one owner does not hold up the work of others.
  */
+import { Holds } from "../domain/work/holds.ts";
 import { GitFault } from "./git-fault.ts";
 
 export interface WorkBounds {
@@ -22,7 +23,8 @@ interface Waiting {
 export class TurnsOfWork {
   readonly #bounds: WorkBounds;
   readonly #busyMirrors = new Set<string>();
-  readonly #running = new Map<string, number>();
+  /** By owner. */
+  readonly #running = new Holds();
   #total = 0;
   /** In the order of their calls. */
   readonly #queue = new Set<Waiting>();
@@ -33,19 +35,17 @@ export class TurnsOfWork {
 
   /** Rejects as the work does, and with `busy` when too much waits, or when it has waited for too long. */
   async take<T>(owner: string, mirror: string, work: () => Promise<T>): Promise<T> {
-    await this.#enter(owner, mirror);
+    const leave = await this.#enter(owner, mirror);
     try {
       return await work();
     } finally {
-      this.#leave(owner, mirror);
+      leave();
     }
   }
 
-  #enter(owner: string, mirror: string): Promise<void> {
-    if (this.#isFree({ owner, mirror })) {
-      this.#begin(owner, mirror);
-      return Promise.resolve();
-    }
+  /** Resolves when the work may begin; the answer ends it. */
+  #enter(owner: string, mirror: string): Promise<() => void> {
+    if (this.#isFree({ owner, mirror })) return Promise.resolve(this.#begin(owner, mirror));
     const { waiting, waitMs } = this.#bounds;
     if (this.#queue.size >= waiting) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
@@ -59,8 +59,7 @@ export class TurnsOfWork {
         begin: () => {
           clearTimeout(timer);
           this.#queue.delete(entry);
-          this.#begin(owner, mirror);
-          resolve();
+          resolve(this.#begin(owner, mirror));
         },
       };
       this.#queue.add(entry);
@@ -69,22 +68,19 @@ export class TurnsOfWork {
 
   #isFree({ owner, mirror }: Pick<Waiting, "owner" | "mirror">): boolean {
     const { atOnce, atOncePerOwner } = this.#bounds;
-    return this.#total < atOnce && (this.#running.get(owner) ?? 0) < atOncePerOwner && !this.#busyMirrors.has(mirror);
+    return this.#total < atOnce && this.#running.count(owner) < atOncePerOwner && !this.#busyMirrors.has(mirror);
   }
 
-  #begin(owner: string, mirror: string): void {
+  #begin(owner: string, mirror: string): () => void {
     this.#total++;
-    this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1);
     this.#busyMirrors.add(mirror);
-  }
-
-  #leave(owner: string, mirror: string): void {
-    this.#total--;
-    const left = this.#running.get(owner)! - 1;
-    if (left === 0) this.#running.delete(owner);
-    else this.#running.set(owner, left);
-    this.#busyMirrors.delete(mirror);
-    for (const entry of this.#queue) if (this.#isFree(entry)) entry.begin();
+    const release = this.#running.hold(owner);
+    return () => {
+      this.#total--;
+      this.#busyMirrors.delete(mirror);
+      release();
+      for (const entry of this.#queue) if (this.#isFree(entry)) entry.begin();
+    };
   }
 }
 

@@ -6,7 +6,7 @@ import { actorOf, trailGround } from "../app/audit-ground.ts";
 import { givenTraceparent } from "../app/given-traceparent.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { CallFacts } from "./calls.ts";
+import type { CallFacts } from "./call-facts.ts";
 
 /** The methods that change something, each with its operation: one operation has one name through every door. */
 export const RECORDED_METHODS: ReadonlyMap<string, string> = new Map([

@@ -13,18 +13,9 @@ import { type AreaNames, idsOfSlugs } from "../app/area-names.ts";
 import type { AppContext } from "../app/context.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
-import { toStatus } from "./status.ts";
 import { withTrail } from "./audit.ts";
-
-export interface CallFacts {
-  readonly caller: Caller;
-  /** The token of the call. */
-  readonly bearer: string;
-  /** Fires when the caller cancels or disconnects, and when the call has ended. */
-  readonly hungUp: AbortSignal;
-  /** Milliseconds until the caller's deadline; Infinity without a deadline. */
-  readonly leftMs: number;
-}
+import type { CallFacts } from "./call-facts.ts";
+import { toStatus } from "./status.ts";
 
 /** What streams work with: their callers are checked as long as they are open. */
 export interface StreamContext extends AppContext {

@@ -6,7 +6,8 @@ import type { handleServerStreamingCall, ServerWritableStream } from "@grpc/grpc
 import { FollowerLimits } from "../app/following/follower-limits.ts";
 import { loopShare } from "../app/loop-share.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type CallFacts, authenticateCall, type StreamContext } from "./calls.ts";
+import type { CallFacts } from "./call-facts.ts";
+import { authenticateCall, type StreamContext } from "./calls.ts";
 import { toStatus } from "./status.ts";
 
 /** A caller may read nothing for this long, while a message waits for it, until its stream is ended. */

@@ -3,7 +3,7 @@ import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts"
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
 import { cancelStep } from "../app/commands/cancel.ts";
-import { demandVersion, stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
+import { demandVersion, stepUpdateBody, updateStepRun } from "../app/runs/update-step.ts";
 import type { AppContext } from "../app/context.ts";
 import { searchLogs } from "../app/logs/search-logs.ts";
 import { getStepRun, listStepRuns, listStepRunsQuery } from "../app/runs/read-step-runs.ts";

@@ -9,7 +9,7 @@ import type {
   StreamServer,
 } from "../../proto/generated/stream/v1/stream.ts";
 import type { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
-import { type CloudEvent, cloudEvent, systemCloudEvent } from "../app/following/cloud-event.ts";
+import { type CloudEvent, cloudEvent, systemCloudEvent } from "../app/events/cloud-event.ts";
 import { followAgents } from "../app/following/agent-updates.ts";
 import { followEvents } from "../app/following/run-events.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";

@@ -7,7 +7,7 @@ import {
   TestOutcome as OutcomeCode,
 } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../app/context.ts";
-import { TEST_BOUNDS, type TestOutcome } from "../domain/notes.ts";
+import { TEST_BOUNDS, type TestOutcome } from "../domain/notes/notes.ts";
 import { takeTestCases } from "../gateway/ingest/test-case-ingest.ts";
 import { callingAgent } from "../gateway/registration.ts";
 import { stepGrant } from "./artifact-calls.ts";

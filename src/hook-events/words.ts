@@ -1,6 +1,6 @@
 /** Inbound hooks: who sends, and how a sender proves that a delivery is from it. */
 import type { RunId, PipelineId, RevisionId } from "../domain/ids.ts";
-import type { Pairs } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
 
 /** The senders. `generic` is any program that can send JSON. */
 export const HOOK_KINDS = ["github", "gitlab", "gitea", "forgejo", "bitbucket", "generic"] as const;

@@ -4,7 +4,7 @@ import type { ObjectKind } from "../audit/entry.ts";
 import { actorOf } from "../app/audit-ground.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { givenTraceparent } from "../app/given-traceparent.ts";
-import type { AddressOf } from "./caller-address.ts";
+import type { AddressOf } from "./request/caller-address.ts";
 import type { Recorder } from "./route.ts";
 import type { ApiContext } from "./request/state.ts";
 

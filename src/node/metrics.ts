@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import type { KernelCounters } from "../../actors/kernel/kernel-context.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { WaitingLane } from "../board/board-queue.ts";
-import { within } from "../domain/within.ts";
+import { within } from "../domain/work/within.ts";
 import type { FamilyName, LabelsOf } from "../telemetry/families.ts";
 import { register, registerOne, type Series } from "../telemetry/register.ts";
 import { readAgents, readWaits } from "./agent-metrics.ts";

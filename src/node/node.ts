@@ -29,7 +29,7 @@ import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import { RedisFeed } from "../feed/redis-feed.ts";
-import { createMetricsServer } from "../http/metrics-server.ts";
+import { createMetricsServer } from "../http/server/metrics-server.ts";
 import { checkRedis, connectRedis, type RedisTarget } from "../redis/connect.ts";
 import { startEmbeddedRedis } from "../redis/embedded.ts";
 import { SecretVault } from "../secrets/vault.ts";
@@ -108,32 +108,55 @@ export async function startNode(config: NodeConfig, options: NodeOptions): Promi
   }
 }
 
-async function startParts(
-  config: NodeConfig,
-  { dataDir, log, onReady, signal, format = STORED_FORMAT }: NodeOptions,
-  teardown: Teardown,
-): Promise<StartedNode> {
-  const tls = await openTls(config, log, teardown);
-  const ready = (part: string, how: string) => {
-    onReady(part, how);
-    signal.throwIfAborted();
-  };
-  const has = (role: (typeof config.roles)[number]) => config.roles.includes(role);
+async function startParts(config: NodeConfig, options: NodeOptions, teardown: Teardown): Promise<StartedNode> {
+  const tls = await openTls(config, options.log, teardown);
+  const ground = await openGround(config, options, teardown);
+  const parts = await openParts(config, options, ground, teardown);
+  const { context } = parts;
+  const { adminToken } = await ensureBootstrap(context, {
+    ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),
+    ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
+  });
+  const checks = await startChecks(config, ground, parts, teardown);
+  const metricsServer = createMetricsServer(parts.registry, {
+    tls: tls.metrics,
+    readiness: readinessReader(context, checks.readiness),
+  });
+  const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
+  teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
+  const { http, grpc } = await startRoles(config, { options, ground, parts, checks, tls }, teardown);
+  return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };
+}
 
+/** Tells that a part is ready, and ends the start when it is aborted. */
+function tellReady({ onReady, signal }: NodeOptions, part: string, how: string): void {
+  onReady(part, how);
+  signal.throwIfAborted();
+}
+
+function hasRole({ roles }: NodeConfig, role: NodeConfig["roles"][number]): boolean {
+  return roles.includes(role);
+}
+
+type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** Opens what a node of any role stands on: the store, Redis, its place among the nodes, and the format that it writes. */
+async function openGround(config: NodeConfig, options: NodeOptions, teardown: Teardown) {
+  const { dataDir, log, format = STORED_FORMAT } = options;
   const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
   const meters = new Meters();
   const opened = await openStores(config, dataDir, { disk, log, objectCalls: meters.objectCalls });
   teardown.add("the store", () => opened.close());
   const adapters = measuredStores(opened, meters.storeCalls);
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
-  ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
+  tellReady(options, "store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
   const given = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
   const target = { ...given, calls: meters.redisCalls };
   const redis = connectRedis(target, { role: "edge", log });
   teardown.add("the connection to Redis", () => redis.disconnect());
   await checkRedis(redis, log);
-  ready("Redis", config.redis === null ? "ready (private server)" : "ready");
+  tellReady(options, "Redis", config.redis === null ? "ready (private server)" : "ready");
 
   const clock = systemClock;
   const nodeId = randomUUID();
@@ -148,7 +171,14 @@ async function startParts(
   teardown.add("the schema switch", () => schemaSwitch.stop());
   const { writes } = schemaSwitch;
   const stores = versionedStores(adapters, format, writes);
-  const messages = messageFormat(format, writes);
+  return { clock, meters, messages: messageFormat(format, writes), nodeId, nodes, redis, shardCount, stores, target };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens what roles share: feed, mailboxes, board, settings, metrics and secrets, and the context of all use cases. */
+async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, ground: Ground, teardown: Teardown) {
+  const { clock, meters, messages, nodeId, nodes, redis, shardCount, stores, target } = ground;
   const feed = new RedisFeed({
     publisher: redis,
     subscriber: connectRedis(target, { role: "subscriber", log }),
@@ -178,14 +208,14 @@ async function startParts(
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors, head } }) => {
+  begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
-    onTurnSaved(actors, new Map(), head);
+    onTurnSaved(actors, new Map(), head, plan);
   });
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());
   const spans =
-    config.traces === null || !has("worker")
+    config.traces === null || !hasRole(config, "worker")
       ? undefined
       : startExporter(config.traces, { clock, log, registry }, teardown);
   const publicUrl = config.publicUrl === null ? {} : { publicUrl: config.publicUrl };
@@ -193,7 +223,7 @@ async function startParts(
   const issuers = { clock, log, stores, secrets, ...publicUrl };
   const context: ClusterContext = {
     ...publicUrl,
-    ...(await readWorkloadIssuers(has("gateway") ? config.workloadIssuersFile : null, issuers)),
+    ...(await readWorkloadIssuers(hasRole(config, "gateway") ? config.workloadIssuersFile : null, issuers)),
     stores,
     feed,
     mailboxes,
@@ -226,12 +256,16 @@ async function startParts(
     signingKey: await signingKeyOf(config, dataDir),
     secrets,
   };
-  const { adminToken } = await ensureBootstrap(context, {
-    ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),
-    ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
-  });
-
   registerClusterMetrics(registry, { context, lanes: () => readLanes(redis) });
+  return { context, mailboxes, onTurnSaved, rateLimits, registry };
+}
+
+type Checks = Awaited<ReturnType<typeof startChecks>>;
+
+/** Starts what is checked besides the store: whether the node is ready, and whether its clock may be trusted. */
+async function startChecks(config: NodeConfig, ground: Ground, { context, registry }: Parts, teardown: Teardown) {
+  const { clock, nodeId, redis, stores } = ground;
+  const { log } = context;
   const readiness: Record<string, ReadinessCheck> = { redis: () => redis.ping().then(() => {}) };
   const { objects } = stores.blobs;
   if (objects !== undefined) {
@@ -242,15 +276,25 @@ async function startParts(
   const clockCheck =
     config.redis === null ? null : await startClockCheck({ redis, nodeId, clock, log, registry }, teardown);
   if (clockCheck !== null) readiness["clock"] = clockReadiness(clockCheck);
-  const metricsServer = createMetricsServer(registry, {
-    tls: tls.metrics,
-    readiness: readinessReader(context, readiness),
-  });
-  const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
-  teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
+  return { readiness, clockCheck };
+}
 
+interface Started {
+  readonly options: NodeOptions;
+  readonly ground: Ground;
+  readonly parts: Parts;
+  readonly checks: Checks;
+  readonly tls: Awaited<ReturnType<typeof openTls>>;
+}
+
+async function startRoles(config: NodeConfig, started: Started, teardown: Teardown) {
+  const { options, ground, parts, checks, tls } = started;
+  const { clock, meters, messages, nodeId, nodes, redis, stores, target } = ground;
+  const { context, mailboxes, onTurnSaved, rateLimits, registry } = parts;
+  const { readiness, clockCheck } = checks;
+  const { log } = options;
   const everySenderRings = async () => (await nodes.list()).every(({ rings }) => rings === true);
-  if (has("worker")) {
+  if (hasRole(config, "worker")) {
     const { guard, stores: noted } = guardOwnership({ redis, nodeId, stores, clockCheck, registry, log });
     const kernel = { stores: noted, clock: clockCheck?.clock ?? clock };
     const owner = await startWorker(
@@ -262,18 +306,19 @@ async function startParts(
     mailboxes.preferOwner(owner);
     readiness["ownership"] = ownershipReadiness(guard);
     readiness["mailboxes"] = () => checkMailboxes(owner);
-    ready("worker", "ready");
+    tellReady(options, "worker", "ready");
   }
-  if (has("gateway")) registerGatewayMeters(registry, meters);
-  if (has("edge")) registerEdgeMeters(registry, meters);
-  const grpc = has("gateway") ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
-  if (grpc !== null) ready("gateway", `listens on ${grpc}`);
-  const http = has("edge")
+  const hasGateway = hasRole(config, "gateway");
+  const hasEdge = hasRole(config, "edge");
+  if (hasGateway) registerGatewayMeters(registry, meters);
+  if (hasEdge) registerEdgeMeters(registry, meters);
+  const grpc = hasGateway ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
+  if (grpc !== null) tellReady(options, "gateway", `listens on ${grpc}`);
+  const http = hasEdge
     ? await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown)
     : null;
-  if (http !== null) ready("edge", `listens on ${http}`);
-
-  return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };
+  if (http !== null) tellReady(options, "edge", `listens on ${http}`);
+  return { http, grpc };
 }
 
 async function signingKeyOf({ signingKey, mongodb }: NodeConfig, dataDir: string): Promise<Uint8Array> {

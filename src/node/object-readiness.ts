@@ -1,6 +1,6 @@
 /** The check of the object storage among those of a node's readiness. */
 import { MillraceError } from "../domain/errors.ts";
-import { within } from "../domain/within.ts";
+import { within } from "../domain/work/within.ts";
 import type { ReadinessCheck } from "../app/readiness.ts";
 import type { ObjectCalls } from "../stores/ports/blobs.ts";
 

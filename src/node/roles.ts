@@ -16,13 +16,14 @@ import { HookRunner } from "../app/hooks/hook-runner.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
-import { Dispatcher } from "../app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../app/telling/dispatcher.ts";
 import { addressRule } from "../outgoing/addresses.ts";
 import { mailSender } from "../outgoing/mail.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { requestSender } from "../outgoing/requests.ts";
 import { schedulePort } from "../app/schedules/schedule-port.ts";
 import { PresenceEvents } from "../app/system-events/presence-events.ts";
+import { EndedRuns } from "../app/statistics/ended-runs.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../settings/config.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -31,7 +32,7 @@ import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
-import { createHttpServer } from "../http/server.ts";
+import { createHttpServer } from "../http/server/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { registerTurnMeters } from "../telemetry/meter-metrics.ts";
@@ -68,12 +69,16 @@ export async function startWorker(
 ): Promise<ShardOwner> {
   const { stores, log } = context;
   const onTurnTaken = (ms: number): void => meters.turns.observe(ms / 1_000);
+  const endedRuns = new EndedRuns();
   const kernel = new Kernel({
     ...context,
     ...kernelParts,
     typeOf: aggregateTypeOf,
     schedules: schedulePort(context),
-    onTurnSaved,
+    onTurnSaved: (changed, before, head, plan) => {
+      onTurnSaved(changed, before, head, plan);
+      if (context.spans === undefined) endedRuns.note(changed, before, head, plan);
+    },
     onTurnTaken,
   });
   teardown.add("the kernel", () => kernel.stop());
@@ -94,7 +99,7 @@ export async function startWorker(
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
   const ages = new AgeGuard(context, () => guard.bar === "clock");
-  const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
+  const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages, endedRuns });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
     ["the deleter of projects and tenants", new AreaDeleter(context, () => owner.owned())],

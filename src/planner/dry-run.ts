@@ -1,7 +1,8 @@
 /** The dry run: every job and step that a trigger would make, whether each runs, and why. Pure. */
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { AgentSelector } from "../domain/labels.ts";
-import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import { cellName, type JobSpec, type Scalar } from "../domain/plan.ts";
 import { type Scope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";

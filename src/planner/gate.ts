@@ -1,7 +1,7 @@
 /** Decides whether a stage, a job or a step runs, when everything before it has ended. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
-import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work/work-budget.ts";
 import type { Reference } from "../expressions/template.ts";
 import { type Condition, evaluateCondition, parseCondition } from "../expressions/condition.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";

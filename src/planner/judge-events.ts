@@ -4,7 +4,7 @@ import type { Definition } from "../definition/definition.ts";
 import type { PatternsInput } from "../definition/schema/values.ts";
 import type { EventFacts, HookKind } from "../hook-events/words.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
-import { WorkBudget } from "../domain/work-budget.ts";
+import { WorkBudget } from "../domain/work/work-budget.ts";
 import { evaluateCondition } from "../expressions/condition.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
 import { triggerValues, type TriggerContext } from "./plan-contexts.ts";

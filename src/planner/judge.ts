@@ -1,7 +1,7 @@
 /** Decides the conditions of stages, jobs and steps in a dry run, as if everything that runs before them succeeded. */
 import type { DefinedStage, DefinedStep, Definition } from "../definition/definition.ts";
 import type { Path } from "../definition/text/source.ts";
-import type { Pairs } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
 import { type PartialJson, type PartialScope, toPartialScope, UNKNOWN } from "../expressions/context-data.ts";
 import { decideCondition } from "../expressions/decide-condition.ts";
 import type { PartialStatus } from "../expressions/functions.ts";

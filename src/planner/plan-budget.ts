@@ -2,7 +2,7 @@
 import { spotIn } from "../definition/checks/texts.ts";
 import type { Definition } from "../definition/definition.ts";
 import type { Path, Spot } from "../definition/text/source.ts";
-import { MAX_PLAN_WORK, WorkBudget, type WorkUsedUp } from "../domain/work-budget.ts";
+import { MAX_PLAN_WORK, WorkBudget, type WorkUsedUp } from "../domain/work/work-budget.ts";
 import { OPEN } from "../expressions/template.ts";
 
 interface Dearest {

@@ -2,7 +2,7 @@
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
 import type { PartialScope } from "../expressions/context-data.ts";
-import type { WorkBudget } from "../domain/work-budget.ts";
+import type { WorkBudget } from "../domain/work/work-budget.ts";
 import { foldCondition } from "../expressions/fold.ts";
 
 /** The planned form of a valid `when`; null for the empty text. `scope` knows all contexts except `jobs` and `steps`. */

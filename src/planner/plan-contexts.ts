@@ -13,7 +13,8 @@ import {
   selectorUnder,
   type TrustDemand,
 } from "../domain/labels.ts";
-import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { JobSpec, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
 import { containmentOf } from "./plan-containers.ts";

@@ -2,7 +2,7 @@
 import type { DefinedJob } from "../definition/definition.ts";
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { PlannedJob } from "../domain/plan.ts";
-import type { WorkBudget } from "../domain/work-budget.ts";
+import type { WorkBudget } from "../domain/work/work-budget.ts";
 import type { PartialScope } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 

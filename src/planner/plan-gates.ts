@@ -5,7 +5,7 @@ import { parseDuration } from "../domain/durations.ts";
 import type { PlannedApproval, PlannedGroup } from "../domain/plan.ts";
 import type { Role } from "../domain/roles.ts";
 import { groupNameOf } from "../domain/groups.ts";
-import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work/work-budget.ts";
 import type { PartialScope, Scope } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { evaluateTemplate } from "../expressions/template.ts";

@@ -4,7 +4,8 @@
  * attempt leaves the snapshot one save after its end. What ends in one turn, and the effects that the run owes, are not
  * counted: a store keeps them in a form that fits. Pure.
  */
-import type { Pairs, PlannedApproval, RunPlan, Scalar } from "../domain/plan.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { PlannedApproval, RunPlan, Scalar } from "../domain/plan.ts";
 import { REASON_CHARS } from "./plan-index.ts";
 import type { PlannedCell } from "./plan-cells.ts";
 

@@ -18,8 +18,9 @@ import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
 import { NOT_IN_NAMES } from "../domain/names.ts";
-import { WorkUsedUp } from "../domain/work-budget.ts";
-import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
+import { WorkUsedUp } from "../domain/work/work-budget.ts";
+import type { Pairs } from "../domain/pairs.ts";
+import type { JobSpec, Scalar, StepSpec } from "../domain/plan.ts";
 import {
   type Json,
   mayHaveField,

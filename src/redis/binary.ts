@@ -4,12 +4,12 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { constants, existsSync } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MillraceError } from "../domain/errors.ts";
+import { findOnPath, isProgram } from "../program-path.ts";
 
 const SERVERS = ["valkey-server", "redis-server"];
 const FETCHED = join("millrace", "redis", "valkey-server");
@@ -24,7 +24,7 @@ const FETCHER = join("scripts", "redis-server.mjs");
  */
 export async function provideRedisBinary(): Promise<string> {
   try {
-    return await findRedisBinary();
+    return findRedisBinary();
   } catch (error) {
     const fetcher = ancestors(dirname(fileURLToPath(import.meta.url)))
       .map((folder) => join(folder, FETCHER))
@@ -37,25 +37,24 @@ export async function provideRedisBinary(): Promise<string> {
 
 /**
  * The absolute path of a server. The order is: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, the server that
- * the set-up step fetched. Never fetches one. Rejects with `unavailable` when there is none, or when REDIS_BINARY is
+ * the set-up step fetched. Never fetches one. Throws `unavailable` when there is none, or when REDIS_BINARY is
  * not an executable file.
  */
-export async function findRedisBinary(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const named = environment["REDIS_BINARY"];
+export function findRedisBinary(): string {
+  const named = process.env["REDIS_BINARY"];
   if (named) {
-    if (await isExecutable(named)) return named;
+    if (isProgram(named)) return named;
     throw new MillraceError(
       "unavailable",
       `REDIS_BINARY is ${named}, which is not an executable file; correct or unset it`,
     );
   }
-  const folders = (environment["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  const candidates = [
-    ...SERVERS.flatMap((server) => folders.map((folder) => join(folder, server))),
+  const fetched = [
     ...ancestors(dirname(fileURLToPath(import.meta.url))).map((folder) => join(folder, FETCHED_IN_PACKAGE)),
-    join(userCache(environment), FETCHED),
+    join(userCache(), FETCHED),
   ];
-  for (const candidate of candidates) if (await isExecutable(candidate)) return candidate;
+  const found = SERVERS.flatMap((server) => findOnPath(server) ?? [])[0] ?? fetched.find(isProgram);
+  if (found !== undefined) return found;
   throw new MillraceError(
     "unavailable",
     "no Redis server found: neither valkey-server nor redis-server is on PATH and none was fetched. " +
@@ -74,8 +73,8 @@ async function runFetcher(fetcher: string): Promise<void> {
 }
 
 /** `$XDG_CACHE_HOME`, or `~/.cache`. */
-function userCache(environment: NodeJS.ProcessEnv): string {
-  const folder = environment["XDG_CACHE_HOME"] ?? "";
+function userCache(): string {
+  const folder = process.env["XDG_CACHE_HOME"] ?? "";
   return isAbsolute(folder) ? folder : join(homedir(), ".cache");
 }
 
@@ -86,13 +85,4 @@ function userCache(environment: NodeJS.ProcessEnv): string {
 function ancestors(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
 }

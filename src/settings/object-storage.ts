@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseDuration } from "../domain/durations.ts";
 import type { ColdLogs } from "../domain/retention.ts";
 import type { Setting } from "./setting.ts";
+import { originOf } from "./values.ts";
 
 export const OBJECT_STORAGE_SETTING_ROWS = {
   MILLRACE_OBJECT_STORAGE: {
@@ -74,14 +75,7 @@ const place = z.string().transform((text, check): Pick<ObjectPlace, "bucket" | "
   return { bucket, prefix: names.map((name) => `${name}/`).join("") };
 });
 
-const endpoint = z.string().transform((text, check): string => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain =
-    url !== undefined && /^https?:$/.test(url.protocol) && [`${url.origin}/`, url.origin].includes(url.href);
-  if (isPlain) return url.origin;
-  check.addIssue("must be an address such as https://minio.example.com:9000, without a user and a path");
-  return z.NEVER;
-});
+const endpoint = originOf("must be an address such as https://minio.example.com:9000, without a user and a path");
 
 const MAX_LOG_AGE_MS = 3_650 * 86_400_000;
 

@@ -89,15 +89,18 @@ export const networks = z.string().transform((text, check): Network[] => {
   return z.NEVER;
 });
 
-/** The origin of the address, as browsers write it. */
-export const publicUrl = z.string().transform((text, check): string => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain =
-    url !== undefined && /^https?:$/.test(url.protocol) && [`${url.origin}/`, url.origin].includes(url.href);
-  if (isPlain) return url.origin;
-  check.addIssue("must be an address such as https://ci.example.com, without a path");
-  return z.NEVER;
-});
+/** An address that is an origin alone; the value is the origin as browsers write it. `rule` stands in the message. */
+export const originOf = (rule: string) =>
+  z.string().transform((text, check): string => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isPlain =
+      url !== undefined && /^https?:$/.test(url.protocol) && [`${url.origin}/`, url.origin].includes(url.href);
+    if (isPlain) return url.origin;
+    check.addIssue(rule);
+    return z.NEVER;
+  });
+
+export const publicUrl = originOf("must be an address such as https://ci.example.com, without a path");
 
 export const wholeNumber = (least: number, most: number) =>
   z

@@ -5,7 +5,7 @@ import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
 import { followLog } from "../app/following/log-updates.ts";
 import { followStepStatus, type StepStatusUpdate } from "../app/following/step-status-updates.ts";
-import { statusEvent } from "../app/following/cloud-event.ts";
+import { statusEvent } from "../app/events/cloud-event.ts";
 import { SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
 import type { Followers } from "../app/following/followers.ts";
 import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";

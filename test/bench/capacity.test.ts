@@ -134,12 +134,30 @@ describe("the model of capacity", () => {
     expect(capacity.shards).to.equal(64);
     // (600 - 30) / 3.25 runs/s of Redis; (10,000 - 20) / 39 of MongoDB; 128 workers.
     expect(capacity.limits.map(({ name }) => name)).to.deep.equal([
-      "the processor of one Redis",
-      "the commands of one replica set of MongoDB",
-      "the workers of 1024 shards",
+      "one Redis server",
+      "one replica set of MongoDB",
+      "128 workers, for 1024 shards",
     ]);
+    expect([capacity.redisServers, capacity.replicaSets]).to.deep.equal([1, 1]);
     expect(capacity.limits[0]!.runsPerDay).to.be.closeTo(((600 - 30.01) / 3.25 / 2) * 86_400, 100);
     expect(capacityFor({ ...LOAD, runsPerDay: 86_400_000 }, modelOf(RECORD.rows), RECORD).shards).to.equal(1_024);
+  });
+
+  it("tells from how many agents on a part is used up without a run", () => {
+    const model = modelOf(RECORD.rows);
+    const limitsWith = (load: Partial<Load>, record = RECORD) =>
+      capacityFor({ ...LOAD, ...load }, model, record).limits;
+    const [redis, ...others] = limitsWith({ agents: 70_000 });
+    expect(redis).to.include({ name: "one Redis server", runsPerDay: 0 });
+    expect(redis!.agents).to.be.closeTo(60_000, 1);
+    // Those of this record take nothing of it.
+    expect(others.map(({ agents }) => agents)).to.deep.equal([null, null]);
+    expect(limitsWith({ agents: Math.floor(redis!.agents! - 10) })[0]!.runsPerDay).to.be.above(0);
+    // The reads of the agents of a gateway are shared: 100 a second, and one of each agent in 30 s.
+    const asking = { ...RECORD, rates: { ...RECORD.rates, agentSecond: { ...RATES.agentSecond, storeCalls: 1 } } };
+    const mongo = limitsWith({ viewers: 0 }, asking).find(({ name }) => name === "one replica set of MongoDB");
+    expect(mongo!.agents).to.be.within(98_000, 102_000);
+    expect(limitsWith({ viewers: 1e6 }).find(({ name }) => name === mongo!.name)!.agents).to.equal(null);
   });
 
   it("needs more of slower machines, and keeps logs no longer than their runs", () => {
@@ -173,8 +191,9 @@ describe("the model of capacity", () => {
   });
 });
 
+const page = readPage("docs/capacity.md");
+
 describe("the page about capacity", () => {
-  const page = readPage("docs/capacity.md");
   /** Without what the formatter may change. */
   const bare = (table: string) => table.replaceAll(/[\s:-]+/g, "");
 
@@ -191,14 +210,30 @@ describe("the page about capacity", () => {
 });
 
 describe("npm run capacity", () => {
+  const reportFor = (...args: readonly string[]): string => reportOf(readRecord(), readCommandLine(args)!.load);
+  const ISSUE = ["--runs-per-day", "10M", "--steps", "12", "--agents", "20000"];
+
   it("prints what the load of the issue needs, and which limit comes first", () => {
-    const { load } = readCommandLine(["--runs-per-day", "10M", "--steps", "12", "--agents", "20000"])!;
-    const report = reportOf(readRecord(), load);
-    expect(report).to.include("10,000,000 runs a day, each of 1 jobs, 12 steps");
-    for (const part of ["edges: ", "gateways: ", "workers: ", "shards: ", "Redis: ", "MongoDB: "])
+    const report = reportFor(...ISSUE);
+    expect(report).to.include("10,000,000 runs a day, each of 1 job, 12 steps and 600 log lines");
+    for (const part of ["edges ", "gateways ", "workers ", "Redis servers ", "MongoDB replica sets ", "MAILBOX_SHARDS"])
       expect(report).to.include(part);
-    expect(report.match(/the limit that comes first: /g)).to.have.length(2);
-    expect(report).not.to.match(/NaN|undefined|Infinity/);
+    expect(
+      report.match(/the one that comes first on top:\n.*used up by 20,000 agents without a single run/g),
+    ).to.have.length(2);
+    expect(report).to.match(/one Redis server +used up by .*; it is used up from 1\d,\d00 agents on/);
+    expect(report).not.to.match(/NaN|undefined|Infinity|\b0 (ms|runs|log|artifacts|people)/);
+  });
+
+  it("tells of a small load that each part is enough, and names nothing that is not asked for", () => {
+    const report = reportFor("--runs-per-day", "1k", "--agents", "0", "--lines", "0");
+    expect(report).to.match(/one Redis server +used up by [\d,]+ runs a day: enough/);
+    expect(report).not.to.match(/fewer than asked for|without a (single )?run|log lines?\b|0 B of logs/);
+  });
+
+  it("is what the page shows", () => {
+    const [, shown] = /prints, for the machine that was measured:\n\n```text\n([^]*?)\n```/.exec(page) ?? [];
+    expect(shown).to.equal(reportFor(...ISSUE));
   });
 
   it("refuses what it cannot read, and says which option is wrong", () => {

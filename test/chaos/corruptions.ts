@@ -2,7 +2,7 @@
  * Corruptions of a good record: each changes the evidence as one broken promise would have, and leaves the rest of it
  * consistent, so that no other check notices by chance. A judge that accepts one of them would accept that fault.
  */
-import type { Evidence, JobEvidence, ViolationKind } from "./check/evidence.ts";
+import type { Evidence, JobEvidence, SetStatus, ViolationKind } from "./check/evidence.ts";
 import type { Random } from "./world/random.ts";
 import {
   isPlainSuccess,
@@ -318,8 +318,10 @@ export const CORRUPTIONS: readonly Corruption[] = [
   }),
   corruption("the host is not told the end of a run", "lost", (record, random) => {
     const { commit } = pickStart(record, random, (start) => start.commit !== null);
+    // A fault may have made a worker tell the end twice.
     const last = record.statuses.findLast((status) => status.commit === commit);
-    return { ...record, statuses: record.statuses.filter((status) => status !== last) };
+    const isEnd = (status: SetStatus) => status.commit === commit && status.state === last?.state;
+    return { ...record, statuses: record.statuses.filter((status) => !isEnd(status)) };
   }),
   corruption("the host is told an old state after a newer one", "reordered", (record, random) => {
     const last = pickFrom(record.statuses, random, "status");

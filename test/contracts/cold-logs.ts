@@ -1,6 +1,7 @@
 /** The contract of logs whose lines are in an object storage. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { coolLog } from "../../src/app/upkeep/cool-logs.ts";
+import { returnLogs, type ReturnedLogs } from "../../src/app/upkeep/return-logs.ts";
 import { firstLinesOf } from "../../src/app/logs/first-lines.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
@@ -15,7 +16,7 @@ import type { WatchWrites } from "./watched-writes.ts";
 /** `cold`: what the store reads cold lines with. */
 export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrites: WatchWrites): void {
   describe("a cold log", () => {
-    let away = false;
+    let [away, wrong] = [false, false];
     /** The blobs of the store, in place of an object storage. */
     const blobs = (): BlobStore => {
       const { blobs: stored } = open();
@@ -26,7 +27,9 @@ export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrite
         await stored.complete(blobId, bytes.length);
       };
       const read: BlobStore["read"] = (...call) =>
-        away ? Promise.reject(new MillraceError("unavailable", "the storage is away")) : stored.read(...call);
+        away
+          ? Promise.reject(new MillraceError("unavailable", "the storage is away"))
+          : stored.read(...call).then((bytes) => (wrong ? new Uint8Array(bytes.length) : bytes));
       return {
         ...stored,
         delete: (blobId) => stored.delete(blobId),
@@ -35,7 +38,7 @@ export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrite
       };
     };
     before(() => cold.use({ read: (...call) => blobs().read(...call) }));
-    beforeEach(() => void (away = false));
+    beforeEach(() => void ([away, wrong] = [false, false]));
 
     const cool = (stepRunId: StepRunId) => coolLog({ stores: { ...open(), blobs: blobs() } }, stepRunId);
     const long = (line: LogLine): LogLine => ({
@@ -163,6 +166,91 @@ export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrite
         2, 199,
       ]);
       expect(lost.at(-1)).to.deep.equal(before.all.at(-1));
+    });
+
+    /** Moves back all logs of the store. */
+    const comeBack = async (): Promise<ReturnedLogs> => {
+      for (const moving = returnLogs({ stores: open() }, new AbortController().signal); ;) {
+        const { done, value } = await moving.next();
+        if (done === true) return value;
+      }
+    };
+
+    it("comes back into the store, wherever the move is cut off, and needs no object then", async () => {
+      // Logs of other tests.
+      await comeBack();
+      const watched = await stored();
+      const expected = await looksOf(watched);
+      await cool(watched);
+      const objects = await open().logs.coldBlobs([watched]);
+      let statements = 0;
+      const seen = async () => expect(await looksOf(watched), "while it is moved").to.deep.equal(expected) && undefined;
+      const restore = watchWrites({ seen, done: () => void statements++ });
+      const moved = await comeBack().finally(restore);
+      expect(moved.logs).to.equal(1);
+      expect(moved.incomplete).not.to.include(watched);
+      for (const blobId of objects) await open().blobs.delete(blobId);
+      expect(await looksOf(watched), "without its objects").to.deep.equal(expected);
+      expect((await comeBack()).logs, "a repeat finds nothing").to.equal(0);
+      expect(statements).to.be.greaterThan(2);
+      for (let cut = 1; cut <= statements; cut++) {
+        const stepRunId = await stored();
+        await cool(stepRunId);
+        let left = cut;
+        const done = (): void => {
+          if (--left <= 0) throw new Error("the command died");
+        };
+        const mend = watchWrites({ seen: () => Promise.resolve(), done });
+        await refusal(comeBack()).finally(mend);
+        expect(await looksOf(stepRunId), `cut off at statement ${cut}`).to.deep.equal(expected);
+        await comeBack();
+        expect(await open().logs.coldBlobs([stepRunId])).to.deep.equal([]);
+        expect(await looksOf(stepRunId), `cut off at statement ${cut}, and moved`).to.deep.equal(expected);
+      }
+      await cool(watched);
+      expect(await open().logs.coldBlobs([watched]), "it can be moved again").to.have.length(1);
+    });
+
+    it("stays where it is while its objects are away, gone or not what was moved there", async () => {
+      await comeBack();
+      const [kept, changed] = [await stored(), await stored()];
+      const before = await looksOf(kept);
+      await cool(kept);
+      away = true;
+      expect(await refusal(comeBack()))
+        .to.be.instanceOf(ColdLogError)
+        .with.property("reason", "unavailable");
+      away = false;
+      expect(await looksOf(kept)).to.deep.equal(before);
+      expect((await comeBack()).incomplete).not.to.include(kept);
+      await cool(changed);
+      const chunks = await open().logs.coldChunks(changed);
+      wrong = true;
+      expect((await comeBack()).incomplete).to.include(changed);
+      expect(await open().logs.coldChunks(changed)).to.deep.equal(chunks);
+      wrong = false;
+      await open().blobs.delete(chunks[0]!.place.blobId);
+      expect((await comeBack()).incomplete).to.include(changed);
+      expect(await open().logs.coldChunks(changed)).to.deep.equal(chunks);
+    });
+
+    it("that was removed, or moved elsewhere, meanwhile does not come back", async () => {
+      const [removed, elsewhere] = [await stored(), await stored()];
+      for (const stepRunId of [removed, elsewhere]) {
+        await cool(stepRunId);
+        const chunks = await open().logs.coldChunks(stepRunId);
+        if (stepRunId === removed) {
+          await open().removeRun({ runId: newId("run"), jobIds: [], stepRunIds: [removed], approvalIds: [] });
+          await open().logs.warm(removed, chunks);
+          expect(await open().logs.read(removed, 1, 10)).to.deep.equal([]);
+          continue;
+        }
+        await open().logs.warm(elsewhere, chunks);
+        await cool(elsewhere);
+        const places = await open().logs.coldChunks(elsewhere);
+        await open().logs.warm(elsewhere, chunks);
+        expect(await open().logs.coldChunks(elsewhere)).to.deep.equal(places);
+      }
     });
 
     it("is looked at again later, unless there was a later word about it", async () => {

@@ -86,6 +86,23 @@ export function runSearchContract(open: () => Stores): void {
         for (const head of found) expect(isFound(search, head)).to.equal(true);
       });
     }
+
+    it("find all runs that the caller does not know", async () => {
+      const ids = new Map<string, boolean>(made.map(({ head }, nth) => [head.rootId, nth % 4 === 0]));
+      const found = new Set<string>();
+      let after: ListKey | undefined;
+      do {
+        const search = { from: FIRST_AT, before: FIRST_AT + 100 };
+        const page = await open().aggregates.findRuns(search, {
+          limit: 5,
+          after,
+          isKnown: (runId) => ids.get(runId) === false,
+        });
+        for (const { rootId } of page.list) found.add(rootId);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      for (const [id, isWanted] of ids) if (isWanted) expect(found).to.include(id);
+    });
   });
 }
 

@@ -36,6 +36,8 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { logJoiningContract } from "./log-joining.ts";
 import { loginStoreContract } from "./login-store.ts";
+import { mongoQueriesContract } from "./mongo/queries.ts";
+import { QueryWatch } from "./mongo/query-watch.ts";
 import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { deliveryStoreContract } from "./delivery-store.ts";
@@ -162,12 +164,15 @@ describe("the store on MongoDB", function () {
   let stores: Stores;
   let url: string;
   let client: MongoClient;
+  let watch: QueryWatch;
   before(async () => {
     ({ url } = await startTestMongo());
+    watch = new QueryWatch();
     stores = await openMongoStores({ url, database }, cold);
     client = await MongoClient.connect(url);
   });
   after(async () => {
+    watch?.end();
     await client?.close();
     await stores?.close();
   });
@@ -356,6 +361,9 @@ describe("the store on MongoDB", function () {
       await link.close();
     }
   });
+
+  // Behind all contracts, whose queries it checks.
+  mongoQueriesContract(() => ({ watch, url, database: client.db(database) }));
 });
 
 /** A TCP proxy to a server on loopback that can be made to drop everything. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { DefinitionWork } from "../../src/definition-work/definition-work.ts";
 import { Threads, type ThreadBounds } from "../../src/definition-work/threads.ts";
-import { MillraceError } from "../../src/domain/errors.ts";
 import { silentLog } from "../support/kernel-ports.ts";
+import { outcomeOf } from "../support/outcome.ts";
 
 const times = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -15,8 +15,6 @@ function textOf(jobs: number, script = "echo hello"): string {
 }
 
 const check = (text: string) => ({ text, format: "json" as const, plugins: null });
-const reasonOf = (error: unknown): string => (error instanceof MillraceError ? error.reason : String(error));
-const outcomeOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => "done", reasonOf);
 
 describe("the threads for definitions", () => {
   const opened: Threads[] = [];

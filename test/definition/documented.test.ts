@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { DIAGNOSTIC_CODES } from "../../src/definition/text/diagnostics.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
-import { MAX_PLAN_WORK } from "../../src/domain/work-budget.ts";
+import { MAX_PLAN_WORK } from "../../src/domain/work/work-budget.ts";
 import { MAX_EVALUATION_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "../../src/expressions/bounds.ts";
 import { toScope } from "../../src/expressions/context-data.ts";
 import { FUNCTIONS, STATUS_FUNCTIONS } from "../../src/expressions/functions.ts";

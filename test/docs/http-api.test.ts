@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { ERROR_TABLE } from "../../src/domain/errors.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../src/domain/status.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server/server.ts";
 import { openTestEdge } from "../support/edge.ts";
 import { readTable } from "../support/markdown-table.ts";
 import { readPage, under } from "../support/pages.ts";

@@ -101,10 +101,10 @@ describe("the page of states", () => {
   });
 });
 
-describe("the tables of a sharded MongoDB", () => {
+describe("the tables about MongoDB", () => {
   it("are those of the code (else run `npm run generate`)", () => {
     const page = readPage("docs/operations.md");
-    expect(page.match(/<!-- sharding: [\w ]+ -->/g)).to.have.length(3);
+    expect(page.match(/<!-- (?:sharding|mongodb): [\w ]+ -->/g)).to.have.length(4);
     expect(deriveShardingTables(page)).to.equal(page);
   });
 });

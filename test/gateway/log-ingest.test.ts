@@ -51,6 +51,8 @@ describe("the ingest of log lines", () => {
       warmChunks: (...call) => real.warmChunks(...call),
       cool: (...call) => real.cool(...call),
       coldBlobs: (stepRunIds) => real.coldBlobs(stepRunIds),
+      coldChunks: (stepRunId) => real.coldChunks(stepRunId),
+      warm: (...call) => real.warm(...call),
     };
     const feed = {
       publish: (channel: string, payload: unknown) => Promise.resolve(void published.push({ channel, payload })),

@@ -66,6 +66,27 @@ describe("an agent that pulls", () => {
     expect(claims()).to.deep.equal([]);
   });
 
+  it("gets the step of a grant that is saved while the store is asked for the agent's jobs and steps", async () => {
+    const { aggregates } = gateway.stores;
+    const { jobsHeldBy, stepsHeldBy } = aggregates;
+    let isGranted = (): void => {};
+    const granted = new Promise<void>((resolve) => (isGranted = resolve));
+    aggregates.stepsHeldBy = async (agentId) => {
+      aggregates.stepsHeldBy = stepsHeldBy;
+      const before = await aggregates.stepsHeldBy(agentId);
+      await run.grant(grantOf("req-1"));
+      isGranted();
+      return before;
+    };
+    aggregates.jobsHeldBy = async (...of) => {
+      aggregates.jobsHeldBy = jobsHeldBy;
+      await granted;
+      return aggregates.jobsHeldBy(...of);
+    };
+    const { dispatches } = await fetch();
+    expect(dispatches.map(({ stepRunId }) => stepRunId)).to.deep.equal([run.stepRunId()]);
+  });
+
   it("claims one job for one request id, also when the request is repeated while it waits", async () => {
     const both = [fetch(), fetch()];
     for (const job of [0, 1]) await gateway.context.board.offer(run.offer(job));

@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { PushTestCasesRequest, PushTestCasesResponse } from "../../proto/generated/gateway/v1/gateway.ts";
-import { TEST_BOUNDS } from "../../src/domain/notes.ts";
+import { TEST_BOUNDS } from "../../src/domain/notes/notes.ts";
 import { takeTestCases } from "../../src/gateway/ingest/test-case-ingest.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { until } from "../support/until.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { readNodeConfig } from "../../src/settings/config.ts";
-import { addressReader } from "../../src/http/caller-address.ts";
+import { addressReader } from "../../src/http/request/caller-address.ts";
 
 describe("the address of a caller", () => {
   const trusting = (...networks: string[]) =>

@@ -1,6 +1,6 @@
 /** Commit statuses of runs, with a real Git server and a small server of its host's API that checks every call. */
 import { expect } from "chai";
-import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../../src/app/telling/dispatcher.ts";
 import { asId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
 import { dyingAt, withEveryDeath } from "../support/dying-stores.ts";
 import { BareRepository } from "../support/bare-repository.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { type DeafBounds, endDeafReaders } from "../../src/http/deaf-readers.ts";
+import { type DeafBounds, endDeafReaders } from "../../src/http/server/deaf-readers.ts";
 
 /** More than the buffers of two sockets on loopback take. */
 const ANSWER_BYTES = 24 * 1_024 * 1_024;

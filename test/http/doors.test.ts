@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import type Koa from "koa";
 import { expect } from "chai";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server/server.ts";
 import { BODY_BOUNDS } from "../../src/http/request/body-bounds.ts";
 import { Registry } from "prom-client";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import type { AddressInfo } from "node:net";
-import { createMetricsServer } from "../../src/http/metrics-server.ts";
+import { createMetricsServer } from "../../src/http/server/metrics-server.ts";
 import { type Answer, openTestEdge, type TestEdge } from "../support/edge.ts";
 
 function expectError(answer: Answer, status: number, reason: string, path: string): void {

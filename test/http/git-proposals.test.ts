@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import type { GitRepositories } from "../../src/git/git-repositories.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server/server.ts";
 import { BareRepository } from "../support/bare-repository.ts";
 import { at, DEFINITION_PATH, GitEdge, specOf, textOf } from "../support/git-edge.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { StepState } from "../../actors/step/state.ts";
 import { countRuns } from "../../src/app/statistics/count-runs.ts";
 import { newId, type PipelineId, type StepRunId } from "../../src/domain/ids.ts";
-import type { Annotation } from "../../src/domain/notes.ts";
+import type { Annotation } from "../../src/domain/notes/notes.ts";
 import { putNotes } from "../../src/gateway/step-notes.ts";
 import type { NoteStore } from "../../src/stores/ports/outputs.ts";
 import { LargeRun } from "../support/large-runs.ts";

@@ -1,6 +1,6 @@
 /** What is recorded of the tries of notifications. No worker runs: the test lets the dispatcher look at the store. */
 import { expect } from "chai";
-import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../../src/app/telling/dispatcher.ts";
 import { addressRule } from "../../src/outgoing/addresses.ts";
 import { mailSender, type MailSender } from "../../src/outgoing/mail.ts";
 import { requestSender } from "../../src/outgoing/requests.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import { asId, newId, type PipelineId } from "../../src/domain/ids.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server/server.ts";
 import { API_ROUTES } from "../../src/http/routes/all.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 

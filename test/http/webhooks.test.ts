@@ -1,7 +1,7 @@
 /** Webhooks over HTTP, and what their receivers are told. No worker runs: the test lets the dispatcher look at the store. */
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../../src/app/telling/dispatcher.ts";
 import type { TenantId } from "../../src/domain/ids.ts";
 import { addressRule, type Network } from "../../src/outgoing/addresses.ts";
 import { requestSender } from "../../src/outgoing/requests.ts";

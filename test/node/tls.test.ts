@@ -12,7 +12,7 @@ import { type GatewayClients, openGatewayClients } from "../../src/agent/connect
 import { MillraceError } from "../../src/domain/errors.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import { createListener } from "../../src/http/listener.ts";
+import { createListener } from "../../src/http/server/listener.ts";
 import { TlsFiles } from "../../src/node/tls-files.ts";
 import type { TlsFileNames } from "../../src/settings/tls.ts";
 import { bearer, Channel, Gateway, invoke, refusal } from "../grpc/gateway.ts";

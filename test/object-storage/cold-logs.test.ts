@@ -4,6 +4,8 @@ import { removeOrphans } from "../../src/app/content/object-collector.ts";
 import { requireReadableLogs } from "../../src/app/content/cold-logs.ts";
 import { removeRun } from "../../src/app/runs/remove-run.ts";
 import { joinLogs } from "../../src/app/upkeep/join-logs.ts";
+import { returnLogs } from "../../src/app/upkeep/return-logs.ts";
+import { returnStoredLogs } from "../../src/node/machine/return-logs.ts";
 import { asId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ColdChunks } from "../../src/stores/format/cold-chunks.ts";
 import { ObjectBlobStore } from "../../src/stores/objects/object-blobs.ts";
@@ -201,5 +203,39 @@ describe("logs in an object storage", function () {
     ).to.equal(1);
     expect(await objects()).to.include.members([...(await stores.logs.coldBlobs([kept.step]))]);
     expect(await objects()).not.to.include(orphan);
+  });
+
+  it("come back into the store, so that the installation can leave the storage", async () => {
+    const ended = await endedStep();
+    const before = await textOf(pathOf(ended, "/text"));
+    await upkeep(ended.endedAt + AFTER_MS + 5_000);
+    const [object] = await stores.logs.coldBlobs([ended.step]);
+    let moved = 0;
+    for await (const { logs, incomplete } of returnLogs({ stores }, new AbortController().signal)) {
+      moved = logs;
+      expect(incomplete).to.deep.equal([]);
+    }
+    expect(moved).to.be.at.least(1);
+    expect(await isCold(ended.step)).to.equal(false);
+    expect(await objects(), "a reader may have its name").to.include(object);
+    await proxy.goDown();
+    try {
+      expect(await textOf(pathOf(ended, "/text"))).to.deep.equal(before);
+    } finally {
+      await proxy.comeUp();
+    }
+    const clock = { now: () => Date.now() + 8 * DAY_MS, monotonic: () => 0 };
+    await removeOrphans({ stores, clock, log: silentLog, uploadRules: UPLOAD_RULES }, stores.blobs.objects!);
+    expect(await objects()).not.to.include(object);
+  });
+
+  it("come back only when no worker moves logs there meanwhile", async () => {
+    for (const [objectStorage, message] of [
+      [null, "MILLRACE_OBJECT_STORAGE is not set"],
+      [{ logs: { afterMs: 1 } }, "MILLRACE_OBJECT_STORAGE_LOGS is not off"],
+    ] as const) {
+      const call = returnStoredLogs({ objectStorage } as never, "", new AbortController().signal, () => {});
+      expect(await call.catch(String)).to.include(message);
+    }
   });
 });

@@ -218,4 +218,29 @@ describe("an installation with an object storage", function () {
     const unknown = await fetch(`http://${installation.node.http}/api/v1${path}`, { redirect: "manual" });
     expect([unknown.status, unknown.headers.get("location")]).to.deep.equal([401, null]);
   });
+
+  it("moves its logs back into the store, although the command is killed, and does without the storage then", async () => {
+    const cold = coldChunks();
+    const detail = await ended(await trigger("leaving", [say("seq 1 30000", { name: "count" })]));
+    await until("the log is in the storage", () => coldChunks() > cold, 60_000);
+    const settings = { ...env, MILLRACE_OBJECT_STORAGE_LOGS: "off" };
+    await restart({ MILLRACE_OBJECT_STORAGE_LOGS: "off" });
+    const command = () => world.start(["object-storage", "return-logs", "--data-dir", dataDir], { env: settings });
+    proxy.slowDown(1_000);
+    const sent = proxy.sentBytes;
+    const killed = command();
+    await until("the command reads objects", () => proxy.sentBytes > sent, 30_000);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    proxy.slowDown(0);
+    expect(coldChunks(), "nothing came so far").to.be.above(cold);
+    const done = command();
+    expect((await done.exited).code, done.stderr).to.equal(0);
+    expect(done.stdout).to.match(/^[1-9]\d* logs are in the store again, [1-9]\d* bytes; 0 are left\n$/);
+    expect(coldChunks()).to.equal(0);
+    installation.node.kill("SIGKILL");
+    await installation.node.exited;
+    await installation.serve(dataDir, {});
+    expect(countsIn((await bytesOf(`${pathOfLog(detail)}/text`)).toString())).to.deep.equal(counted(30_000));
+  });
 });

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { ObjectPlace } from "../../src/settings/object-storage.ts";
 import { freePort } from "../support/ports.ts";
 import { ServerProcess } from "../support/server-process.ts";
@@ -67,13 +67,11 @@ async function startOnce(): Promise<TestObjectStorage> {
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   const client = new S3Client({ endpoint: place().endpoint!, region: "us-east-1", forcePathStyle: true });
   try {
-    // The server answers before it can store anything.
-    const isCreated = () =>
-      client.send(new CreateBucketCommand({ Bucket: bucket })).then(
-        () => true,
-        () => false,
-      );
-    await until("a bucket of the object storage", isCreated, READY_MS);
+    // The server answers before it can make a bucket, and makes buckets before it can store anything.
+    const created = new CreateBucketCommand({ Bucket: bucket });
+    await until("a bucket of the object storage", () => succeeds(client.send(created)), READY_MS);
+    const stored = new PutObjectCommand({ Bucket: bucket, Key: "ready", Body: "ready" });
+    await until("an object in the bucket", () => succeeds(client.send(stored)), READY_MS);
   } catch (error) {
     // A process of mocha does not end while a server of its tests runs.
     await server?.stop();
@@ -82,6 +80,13 @@ async function startOnce(): Promise<TestObjectStorage> {
     client.destroy();
   }
   return { port, bucket, credentials, place, stop: async () => server?.stop() };
+}
+
+function succeeds(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => true,
+    () => false,
+  );
 }
 
 async function startSeaweed({ AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey }: Credentials) {

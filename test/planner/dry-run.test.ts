@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
 import { dryRun, type DryRunResult } from "../../src/planner/dry-run.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expandMatrix } from "../../src/definition/matrix.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, newId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import type { TriggerContext } from "../../src/planner/plan-contexts.ts";
 import { planRun, type PlanResult } from "../../src/planner/plan-run.ts";
 

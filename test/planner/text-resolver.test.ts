@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
 import { planRun, type PlanResult } from "../../src/planner/plan-run.ts";
 
 function plan(text: string, ref = "main", variables: Pairs<string> = []): PlanResult {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
-import type { Pairs } from "../../src/domain/plan.ts";
-import { MAX_PLAN_WORK } from "../../src/domain/work-budget.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
+import { MAX_PLAN_WORK } from "../../src/domain/work/work-budget.ts";
 import { dryRun } from "../../src/planner/dry-run.ts";
 import { PlanBudget } from "../../src/planner/plan-budget.ts";
 import { planRun } from "../../src/planner/plan-run.ts";

@@ -1,5 +1,5 @@
 /** The rows of the routes of agents and of their registration tokens. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 import type { World } from "./world.ts";
 
 const onAgent = ({ agentId }: World) => ({ agentId });

@@ -1,5 +1,6 @@
 /** One row for each HTTP route: the operation that it needs, and a call that shows whether the caller may. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
+import type { HttpRow } from "./http-row.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
 import { LIST_ROWS } from "./list-rows.ts";
@@ -9,26 +10,6 @@ import { LIVE_ROWS } from "./live-rows.ts";
 import { REPOSITORY_ROWS } from "./repository-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
-
-export interface HttpRow {
-  /** Method and path of the route, as the router has it, without the prefix. */
-  readonly route: string;
-  /** `open`: needs no token. `anybody`: any user. `job`: no user at all. */
-  readonly operation: UserOperation | "open" | "anybody" | "job";
-  /** The values of the parameters in the path and in the query. */
-  readonly at?: (world: World) => Readonly<Record<string, string>>;
-  readonly query?: string;
-  readonly body?: (world: World) => object;
-  /** Makes what a call that is allowed takes away. */
-  readonly prepare?: (world: World) => Promise<void>;
-  /**
-   * `list`: it lists over several projects, so that no caller is refused; what the caller may not see is not in the list.
-   * `filtered`: as `list`, and refused to callers whose roles are all too low.
-   * `own`: about the caller's own account. `absent`: what it names does not exist. `inBody`: the body names the project or the tenant,
-   * so what the caller may not see is a malformed request.
-   */
-  readonly kind?: "list" | "filtered" | "absent" | "inBody";
-}
 
 let count = 0;
 const unique = (): string => `n${++count}`;

@@ -1,5 +1,5 @@
 /** The rows of invitations. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 
 let count = 0;
 const unique = (): string => `invited-${++count}`;

@@ -1,5 +1,5 @@
 /** Rows of runs, of what they have deployed and of what waits in them, over several pipelines. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 
 export const LIST_ROWS: readonly HttpRow[] = [
   { route: "GET /runs", operation: "readRuns", kind: "list" },

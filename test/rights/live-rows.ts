@@ -1,5 +1,5 @@
 /** Rows of the live channels as event streams, and of the logs of system events. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 
 export const LIVE_ROWS: readonly HttpRow[] = [
   { route: "GET /live/run", operation: "readEvents", at: ({ runId }) => ({ runId }), query: "?runId=:runId" },

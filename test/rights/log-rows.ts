@@ -1,5 +1,5 @@
 /** Rows of the logs of steps, and of what else is told of a run. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 import type { World } from "./world.ts";
 
 const RUN = "/pipelines/:pipelineId/runs/:runId";

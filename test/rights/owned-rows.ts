@@ -1,6 +1,6 @@
 /** The rows of what tenants and projects own: variables, settings, plugins and cache entries. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 import type { World } from "./world.ts";
 
 type At = HttpRow["at"] & {};

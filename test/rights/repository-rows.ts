@@ -1,5 +1,5 @@
 /** The rows of the routes of Git repositories, which belong to {@link HTTP_ROWS}. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 import type { World } from "./world.ts";
 
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });

@@ -12,11 +12,12 @@ import { Registry } from "prom-client";
 import { WebSocket } from "ws";
 import { isWideEnough, type Reach, USER_OPERATIONS, type UserOperation } from "../../src/app/identity/operations.ts";
 import { type Role, roleReaches } from "../../src/domain/roles.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server/server.ts";
 import { TestViewer } from "../support/viewer.ts";
 import { until } from "../support/until.ts";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
-import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
+import { HTTP_ROWS } from "./http-rows.ts";
 import { callersOf, type RightsCaller, worthlessTokens } from "./callers.ts";
 import { World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 /** The rows of the routes of uploads, which belong to {@link HTTP_ROWS}. */
-import type { HttpRow } from "./http-rows.ts";
+import type { HttpRow } from "./http-row.ts";
 import type { World } from "./world.ts";
 
 const onProject = ({ projectId }: World) => ({ projectId });

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { BareRepository } from "../support/bare-repository.ts";
 import { GitHttpServer } from "../support/git-server.ts";
 import { shell, type Showcase } from "../web/showcase.ts";
+import { fillAdministration } from "./administration.ts";
+import type { Shown } from "./pictures.ts";
 
 const GREEN = "\\033[32m";
 const RED = "\\033[31m";
@@ -50,7 +52,20 @@ const UNITS = [
   `[ "$NODE" = 22 ] && printf '### Coverage\\n\\n| Part | Lines |\\n| --- | --- |\\n| basket | 96 %% |\\n| price | 91 %% |\\n' >> "$MILLRACE_SUMMARY" || true`,
 ].join("\n");
 
+/** Kept by the first run, restored by the others. */
+const cache = (key: string) =>
+  ({
+    name: "restore",
+    uses: "cache",
+    args: { key, restoreKeys: [key.slice(0, key.indexOf("-"))], paths: ["kept"] },
+  }) as const;
+const KEEP = "mkdir -p kept; [ -e kept/packages ] || seq 1 40000 > kept/packages; echo 'kept is up to date'";
+
 const STOREFRONT = {
+  notify: [
+    { on: ["failure", "fixed"], slack: { url: "${{ secrets.SLACK_URL }}", channel: "#storefront" } },
+    { on: ["approval"], email: { to: ["releases@shop.example"] } },
+  ],
   description: "Checks, images and deployments of the storefront",
   triggers: {
     manual: {
@@ -71,9 +86,16 @@ const STOREFRONT = {
       jobs: [
         {
           name: "lint",
-          steps: [shell("install", INSTALL), shell("oxlint", "sleep 0.4; echo 'Found 0 warnings and 0 errors.'")],
+          steps: [
+            cache("npm-4f2a91c0"),
+            shell("install", `${KEEP}\n${INSTALL}`),
+            shell("oxlint", "sleep 0.4; echo 'Found 0 warnings and 0 errors.'"),
+          ],
         },
-        { name: "types", steps: [shell("tsc", "sleep 0.9; echo 'No type error.'")] },
+        {
+          name: "types",
+          steps: [cache("tsc-7.0.2"), shell("tsc", `${KEEP}; sleep 0.9; echo 'No type error.'`)],
+        },
         {
           name: "unit",
           matrix: { axes: { node: ["20", "22", "24"] } },
@@ -138,29 +160,29 @@ const CHECKS = `jobs:
         args: { script: "sleep 0.2; echo ok payments/ledger 1.204s; echo ok payments/refund 0.871s" }
 `;
 
-export interface Content {
-  readonly pipelines: { readonly storefront: string; readonly payments: string };
-  readonly runs: {
-    readonly failed: string;
-    readonly success: string;
-    readonly approval: string;
-    readonly waiting: string;
-    readonly running: string;
-  };
-  /** The failed step of the failed run. */
-  readonly failedStep: string;
+export interface Content extends Shown {
   readonly end: () => Promise<void>;
 }
 
 /** Adds pipelines with histories, agents, and runs in every state to what {@link Showcase.fill} has made. */
 export async function fillMore(showcase: Showcase): Promise<Content> {
   const { installation, projectId } = showcase;
+  const administration = await fillAdministration(showcase);
   await installation.agent("build-2", undefined, { MILLRACE_AGENT_LABELS: "name=build-2,arch=arm64,zone=north" });
   const make = async (name: string, spec: object, more: object = {}): Promise<string> => {
     const { pipelineId } = await showcase.call("POST", "/pipelines", { name, projectId, ...more });
     await installation.api.saveSpec(pipelineId, spec);
     return pipelineId;
   };
+  const prices = await make("price-import", {
+    jobs: [
+      {
+        name: "import",
+        approval: { message: "Import 1,204 new prices?", allowed: { users: ["maria"] } },
+        steps: [shell("import", "echo 'imported 1204 prices'")],
+      },
+    ],
+  });
   const storefront = await make("storefront", STOREFRONT, { description: STOREFRONT.description });
   const [payments, git] = await makePayments(showcase);
   const backup = await make("nightly-backup", {
@@ -205,6 +227,9 @@ export async function fillMore(showcase: Showcase): Promise<Content> {
     if (!broken) await showcase.approve(runId);
     await showcase.waitFor(runId, broken ? "failed" : "success");
   }
+  const [pushed] = await administration.deliver();
+  await showcase.approve(pushed!);
+  await showcase.waitFor(pushed!, "success");
   const success = await showcase.trigger(storefront, { replicas: "3" });
   await showcase.approve(success);
   await showcase.waitFor(success, "success");
@@ -214,13 +239,28 @@ export async function fillMore(showcase: Showcase): Promise<Content> {
   const running = await showcase.trigger(search);
   const approval = await showcase.trigger(storefront);
   await showcase.waitForApproval(approval);
+  await showcase.waitForApproval(await showcase.trigger(prices));
+  const { list: agents } = await showcase.call("GET", "/agents");
+  const busy = agents.find((agent: { readonly busy: number }) => agent.busy > 0) ?? agents[0];
+  await showcase.call("PUT", `/agents/${busy.agentId}/labels`, { labels: { pool: "production" } });
   const { jobs } = await showcase.call("GET", `/pipelines/runs/${failed}`);
   const failedStep = jobs.find((job: { readonly status: string }) => job.status === "failed").steps[0].stepRunId;
   return {
     pipelines: { storefront, payments },
     runs: { failed, success, approval, waiting, running },
     failedStep,
-    end: () => git.stop(),
+    projectId,
+    tenantId: showcase.tenantId,
+    teamId: showcase.teamId,
+    webhookId: showcase.webhookId,
+    agentId: busy.agentId,
+    hookId: administration.hookId,
+    invitation: administration.invitation,
+    userCode: administration.userCode,
+    end: async () => {
+      await git.stop();
+      await administration.end();
+    },
   };
 }
 

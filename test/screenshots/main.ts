@@ -1,14 +1,17 @@
 /**
  * `npm run screenshots`: makes a picture of every page in both themes for docs/images, from an installation that the command
- * starts and fills. `-- --folder FOLDER [--width PIXELS] [--whole] [--only NAME,NAME]` makes PNG files to look at elsewhere.
+ * starts and fills. `-- --folder FOLDER [--width PIXELS] [--whole]` makes PNG files to look at elsewhere. `--only NAME,NAME`
+ * makes these alone.
  */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Page } from "playwright-core";
+import { startMailServer } from "../support/mail-server.ts";
 import { Showcase } from "../web/showcase.ts";
 import { type Content, fillMore } from "./content.ts";
+import { GROUPS, listOf } from "./pictures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -27,115 +30,68 @@ const QUALITY = 72;
 const SETTLED_MS = 500;
 /** For a machine that does much else. */
 const PATIENCE_MS = 90_000;
+const NARROW = { width: 360, height: 740 };
+const USER_AGENT =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
 
 const docs = fileURLToPath(new URL("../../docs/images", import.meta.url));
 const folder = values.folder ?? docs;
 mkdirSync(folder, { recursive: true });
-const showcase = await Showcase.start();
+const mail = await startMailServer();
+const showcase = await Showcase.start({
+  MILLRACE_SMTP_URL: `smtp://${mail.host}:${mail.port}`,
+  MILLRACE_MAIL_FROM: "millrace <ci@shop.example>",
+});
 let content: Content | undefined;
 try {
   await showcase.fill();
   content = await fillMore(showcase);
-  const viewport = { width: Number(values.width), height: 800 };
-  const page = await showcase.page("olga", { viewport });
-  page.setDefaultTimeout(PATIENCE_MS);
-  const wanted = values.only?.split(",");
-  for (const [name, address, before] of pagesOf(showcase, content)) {
-    if (wanted !== undefined && !wanted.includes(name)) continue;
-    for (const colorScheme of THEMES) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.goto(address);
-      await showcase.settled(page);
-      await before?.(page);
-      await page.waitForTimeout(SETTLED_MS);
-      await take(page, `${name}-${colorScheme}`);
-    }
-  }
-  const context = await showcase.browser.newContext({ baseURL: showcase.origin, viewport });
-  const login = await context.newPage();
-  await login.goto("/login");
-  for (const colorScheme of THEMES) {
-    await login.emulateMedia({ colorScheme });
-    await take(login, `login-${colorScheme}`);
-  }
-  if (values.folder === undefined) writeFileSync(join(docs, "README.md"), listOf(readdirSync(docs)));
+  await takeAll(content);
+  if (values.folder === undefined) writeFileSync(join(docs, "README.md"), listOf(docs));
   if (showcase.problems.length > 0) throw new Error(showcase.problems.join("\n"));
 } finally {
   await content?.end();
   await showcase.end();
+  await mail.close();
 }
 
-type Picture = readonly [name: string, address: string, before?: (page: Page) => Promise<unknown>];
-
-function pagesOf({ pages }: Showcase, { pipelines, runs, failedStep }: Content): readonly Picture[] {
-  const { failed, success, approval, waiting, running } = runs;
-  const own: readonly Picture[] = [
-    ["pipeline", `/pipelines/${pipelines.storefront}`],
-    ["pipeline-secrets", `/pipelines/${pipelines.storefront}/secrets`],
-    ["pipeline-settings", `/pipelines/${pipelines.payments}/settings`],
-    [
-      "edit",
-      `/pipelines/${pipelines.payments}/edit`,
-      (page) =>
-        page
-          .getByText(/^(No problem|\d+ errors?)/)
-          .first()
-          .waitFor(),
-    ],
-    ["trigger", `/pipelines/${pipelines.storefront}/trigger`],
-    ["run", `/runs/${approval}`],
-    ["run-failed", `/runs/${failed}`],
-    ["run-step", `/runs/${failed}?step=${failedStep}`, (page) => page.locator("[data-line]").first().waitFor()],
-    [
-      "run-waiting",
-      `/runs/${waiting}`,
-      async (page) => {
-        await page.getByRole("button", { name: "Why?" }).click();
-        await page.getByText("Nearest agent").waitFor();
-      },
-    ],
-    ["run-table", `/runs/${failed}?view=table`],
-    ["run-waterfall", `/runs/${success}?view=waterfall`],
-    ["run-timeline", `/runs/${success}?view=timeline`],
-    ["run-tests", `/runs/${failed}?view=tests`],
-    ["run-artifacts", `/runs/${success}?view=artifacts`],
-    ["log", `/runs/${failed}/steps/${failedStep}`],
-    ["log-live", `/runs/${running}`, openFirstLog],
-    ["compare", `/runs/${failed}/compare/${success}`],
-    ["palette", "/runs", (page) => page.keyboard.press("Control+k")],
-    ["keys", `/runs/${success}`, (page) => page.keyboard.press("?")],
-  ];
-  const ownNames = new Set(own.map(([name]) => name));
-  return [...own, ...pages.call(showcase).filter(([name]) => !ownNames.has(name))];
-}
-
-async function openFirstLog(page: Page): Promise<void> {
-  await page.locator("main [data-status=running]").first().waitFor();
-  await page.keyboard.press("2");
-  await page.getByRole("table", { name: "Table" }).locator("[data-row-link]").first().click();
-  await page.locator("[data-line]").first().waitFor();
+async function takeAll(shown: Content): Promise<void> {
+  const viewport = { width: Number(values.width), height: 800 };
+  const page = await showcase.page("olga", { viewport, userAgent: USER_AGENT });
+  const context = await showcase.browser.newContext({ baseURL: showcase.origin, viewport });
+  const guest = await context.newPage();
+  const phone = await (
+    await showcase.browser.newContext({
+      baseURL: showcase.origin,
+      viewport: NARROW,
+      storageState: await page.context().storageState(),
+      isMobile: true,
+      hasTouch: true,
+    })
+  ).newPage();
+  for (const one of [page, guest, phone]) one.setDefaultTimeout(PATIENCE_MS);
+  const wanted = values.only?.split(",");
+  for (const { name, address, before, isGuest = false, isNarrow = false } of GROUPS.flatMap((one) => one.pictures)) {
+    if (wanted !== undefined && !wanted.includes(name)) continue;
+    const at = isGuest ? guest : isNarrow ? phone : page;
+    for (const colorScheme of THEMES) {
+      await at.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await at.goto(address(shown));
+      await showcase.settled(at);
+      await before?.(at);
+      await at.waitForTimeout(SETTLED_MS);
+      await take(at, `${name}-${colorScheme}`);
+    }
+  }
 }
 
 async function take(page: Page, name: string): Promise<void> {
   if (values.folder !== undefined || AS_PNG.has(name)) {
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: values.whole });
+    return;
   }
-  if (values.folder !== undefined || AS_PNG.has(name)) return;
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
   writeFileSync(join(folder, `${name}.webp`), Buffer.from(data, "base64"));
   await session.detach();
-}
-
-/** The pictures of the folder, so that a run with `--only` loses none from the list. */
-function listOf(files: readonly string[]): string {
-  const rows = files
-    .filter((file) => /-light\.(png|webp)$/.test(file))
-    .toSorted()
-    .map((light) => {
-      const name = light.slice(0, light.lastIndexOf("-light"));
-      const dark = files.find((file) => file.startsWith(`${name}-dark.`))!;
-      return `## ${name}\n\n![${name}, light](${light})\n\n![${name}, dark](${dark})\n`;
-    });
-  return `# Pages in both themes\n\n\`npm run screenshots\` makes these pictures.\n\n${rows.join("\n")}`;
 }

@@ -370,6 +370,24 @@ describe("the simulated control plane", () => {
     expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
   });
 
+  it("takes no job away from an agent, for a greeting of its earlier process that was cut off in the middle", async () => {
+    await owner();
+    // The greeting has passed everything but the reading of the agent when its process dies.
+    stage.meet({ of: stage.gateways[0]!.process, call: "agent agt_0", fate: { delayMs: 6_000 } });
+    const agent = stage.agent();
+    await stage.pass(100);
+    agent.process.kill();
+    stage.gateways = [];
+    stage.gateway();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
   function claimOf(run: Triggered) {
     const { jobId } = jobOf(run)!;
     const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };

@@ -1,7 +1,6 @@
 /** A real browser, driven over its debugging protocol. */
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import { findOnPath } from "../../src/program-path.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 /** Without these flags the browser calls services of its maker. */
@@ -22,19 +21,9 @@ export function startBrowser(): Promise<Browser> {
 }
 
 function findProgram(): string {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const found = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable);
+  const found = NAMES.map((name) => findOnPath(name)).find((path) => path !== undefined);
   if (found === undefined) {
     throw new Error(`none of ${NAMES.join(", ")} is on PATH: install Chromium, for example Debian's package chromium`);
   }
   return found;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

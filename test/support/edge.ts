@@ -20,7 +20,7 @@ import { newId } from "../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import type { ColdChunks } from "../../src/stores/format/cold-chunks.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
-import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
+import { createHttpServer, type HttpServerOptions } from "../../src/http/server/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketEndpoint, type WebSocketEndpointOptions } from "../../src/ws/endpoint.ts";

@@ -4,7 +4,7 @@ import { type EventKind, payloadOf, RUN_EVENTS } from "../../src/domain/event-ta
 import type { EventObject, RunEvent } from "../../src/domain/events.ts";
 import { SYSTEM_EVENTS, systemPayloadOf } from "../../src/domain/event-table/system-events.ts";
 import type { SystemEvent } from "../../src/domain/system-events.ts";
-import { type CloudEvent, cloudEvent, systemCloudEvent } from "../../src/app/following/cloud-event.ts";
+import { type CloudEvent, cloudEvent, systemCloudEvent } from "../../src/app/events/cloud-event.ts";
 
 /** Every type of the table, with the schema of its data. */
 const SCHEMAS: ReadonlyMap<string, ReturnType<typeof payloadOf>> = new Map(

@@ -31,11 +31,16 @@ export class ImportPolicy {
   readonly rows: readonly PolicyRow[];
   /** Globs of the pure files: they use no clock, no randomness and no I/O. */
   readonly pure: readonly string[];
+  /** All places of all rows. */
+  readonly places: readonly string[];
+  /** By file. */
+  readonly #placesOf = new Map<string, string | undefined>();
 
   /** Throws when a row allows a folder that has no row, or a file outside every row. */
   constructor({ rows, pure }: PolicyFile) {
     this.rows = rows;
     this.pure = pure;
+    this.places = rows.flatMap((row) => row.places);
     for (const { places, mayImport } of rows) {
       for (const target of mayImport.filter(isPath)) {
         const isKnown = target.endsWith("/") ? this.places.includes(target) : this.placeOf(target) !== undefined;
@@ -48,18 +53,16 @@ export class ImportPolicy {
     return new ImportPolicy(JSON.parse(readFileSync(FILE, "utf8")) as PolicyFile);
   }
 
-  get places(): readonly string[] {
-    return this.rows.flatMap((row) => row.places);
-  }
-
   /**
    * The place that a file belongs to: the file itself when it has a row, else the nearest folder with a row, else
    * undefined.
    */
   placeOf(file: string): string | undefined {
-    return this.places
-      .filter((place) => place === file || (place.endsWith("/") && file.startsWith(place)))
-      .toSorted((a, b) => b.length - a.length)[0];
+    if (!this.#placesOf.has(file)) {
+      const places = this.places.filter((place) => place === file || (place.endsWith("/") && file.startsWith(place)));
+      this.#placesOf.set(file, places.toSorted((a, b) => b.length - a.length)[0]);
+    }
+    return this.#placesOf.get(file);
   }
 
   /** True when `file` may import `specifier`, written as in the file's import. */
@@ -67,11 +70,14 @@ export class ImportPolicy {
     const place = this.placeOf(file);
     const allowed = this.rows.find((row) => row.places.includes(place!))?.mayImport;
     if (allowed === undefined) return false;
-    if (!specifier.startsWith(".")) return allowed.includes(packageOf(specifier));
+    return this.permissionsFor(file, specifier).some((one) => one === folderOf(place!) || allowed.includes(one));
+  }
+
+  /** The entries of `mayImport` each of which lets `file` import `specifier`. */
+  permissionsFor(file: string, specifier: string): readonly string[] {
+    if (!specifier.startsWith(".")) return [packageOf(specifier)];
     const target = posix.join(posix.dirname(file), specifier);
-    const folder = this.placeOf(target);
-    const isOwn = folder !== undefined && folder === folderOf(place!);
-    return isOwn || allowed.includes(target) || (folder !== undefined && allowed.includes(folder));
+    return [target, this.placeOf(target) ?? target];
   }
 
   /** The linter's overrides: one for each place, which refuses every import that the place's row does not allow. */

@@ -2,28 +2,16 @@
  * Watches the queries that the stores send to MongoDB: one that would go to all shards of a sharded cluster must stand in
  * the list of such queries.
  */
-import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
+import type { CommandStartedEvent, Document } from "mongodb";
 import { shardKeyOf, SHARD_KEYS, TO_ALL_SHARDS } from "../../src/stores/mongo/cluster/sharding.ts";
+import { askedBy, watchCommands } from "./mongo-commands.ts";
 
 /** Queries that are not in the list, and the fields that they name. */
 const unlisted = new Set<string>();
 
-let isWatching = false;
-
 /** Watches the stores that this process opens from now on. Clients that tests make by themselves are not watched. */
 export function watchShardKeys(): void {
-  if (isWatching) return;
-  isWatching = true;
-  // oxlint-disable-next-line typescript/unbound-method
-  const { connect } = MongoClient.prototype;
-  MongoClient.prototype.connect = function (this: MongoClient) {
-    // The stores alone set it.
-    if ((this.options as Document)["ignoreUndefined"] === true) {
-      (this as { monitorCommands?: boolean }).monitorCommands = true;
-      this.on("commandStarted", note);
-    }
-    return Reflect.apply(connect, this, []);
-  };
+  watchCommands(note);
 }
 
 /** The queries that were sent to all shards since the last call without being in the list. */
@@ -36,7 +24,7 @@ export function takeUnlisted(): readonly string[] {
 function note({ commandName, command }: CommandStartedEvent): void {
   const collection = String(command[commandName]);
   if (!(collection in SHARD_KEYS)) return;
-  for (const filter of filtersOf(commandName, command)) {
+  for (const { filter } of askedBy(commandName, command)) {
     if (namesKey(filter, shardKeyOf(collection))) continue;
     const fields = fieldsOf(filter);
     const isListed = TO_ALL_SHARDS.some(
@@ -44,25 +32,6 @@ function note({ commandName, command }: CommandStartedEvent): void {
     );
     if (isListed) continue;
     unlisted.add(`${collection}: ${commandName} by ${[...fields].toSorted().join(", ") || "nothing"}`);
-  }
-}
-
-function filtersOf(commandName: string, command: Document): readonly Document[] {
-  switch (commandName) {
-    case "find":
-      return [(command["filter"] ?? {}) as Document];
-    case "distinct":
-    case "count":
-    case "findAndModify":
-      return [(command["query"] ?? {}) as Document];
-    case "update":
-      return (command["updates"] as Document[]).map(({ q }) => q as Document);
-    case "delete":
-      return (command["deletes"] as Document[]).map(({ q }) => q as Document);
-    case "aggregate":
-      return [((command["pipeline"] as Document[])[0]?.["$match"] ?? {}) as Document];
-    default:
-      return [];
   }
 }
 

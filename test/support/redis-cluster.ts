@@ -33,7 +33,7 @@ const NODE_TIMEOUT_MS = 5_000;
 
 export async function startTestRedisCluster(): Promise<TestRedisCluster> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-cluster-"));
-  const binary = await findRedisBinary();
+  const binary = findRedisBinary();
   const servers = await Promise.all(
     Array.from({ length: MASTERS }, async (_, at) => {
       const port = await freePort();

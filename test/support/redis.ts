@@ -25,7 +25,7 @@ export interface TestRedis {
 export async function startTestRedis(
   options: { readonly appendonly?: boolean; readonly fsync?: "always" | "everysec" } = {},
 ): Promise<TestRedis> {
-  const binary = await findRedisBinary();
+  const binary = findRedisBinary();
   const folder = await mkdtemp(join(tmpdir(), "millrace-redis-"));
   const port = await freePort();
   let server: ServerProcess | undefined;

@@ -1,5 +1,6 @@
-/** The tables of docs/operations.md about a sharded MongoDB; `npm run generate` writes them from the code. */
+/** The tables of docs/operations.md about MongoDB; `npm run generate` writes them from the code. */
 import { SHARD_KEYS, TO_ALL_SHARDS, UNSHARDED } from "../../src/stores/mongo/cluster/sharding.ts";
+import { UNINDEXED } from "../contracts/mongo/unindexed.ts";
 import { renderTable } from "./markdown-table.ts";
 
 const code = (text: string): string => `\`${text}\``;
@@ -15,6 +16,11 @@ const TABLES: Readonly<Record<string, () => string>> = {
       ["Collection", "Why it stays on one shard"],
       ...Object.entries(UNSHARDED).map(([name, why]) => [code(name), why]),
     ]),
+  "without an index": () =>
+    renderTable([
+      ["Collection", "Query", "What is read"],
+      ...UNINDEXED.map(({ collection, query, reason }) => [code(collection), code(query), reason]),
+    ]),
   "to all shards": () =>
     renderTable([
       ["Collection", "By", "What is asked", "How often"],
@@ -27,10 +33,10 @@ const TABLES: Readonly<Record<string, () => string>> = {
     ]),
 };
 
-/** The page, with each table between its `<!-- sharding: name -->` and `<!-- end -->`. */
+/** The page, with each table between its `<!-- sharding: name -->` or `<!-- mongodb: name -->` and `<!-- end -->`. */
 export function deriveShardingTables(page: string): string {
   return page.replaceAll(
-    /(<!-- sharding: ([\w ]+) -->\n).*?(<!-- end -->)/gs,
+    /(<!-- (?:sharding|mongodb): ([\w ]+) -->\n).*?(<!-- end -->)/gs,
     (_, begin: string, name: string, end: string) => `${begin}\n${TABLES[name]!()}\n\n${end}`,
   );
 }

@@ -28,7 +28,8 @@ import {
   timeOf,
 } from "../../src/domain/ids.ts";
 import type { OutputsReader } from "../../src/domain/outputs.ts";
-import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
+import type { Pairs } from "../../src/domain/pairs.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
 
 export const RUN_ID = asId<RunId>("run_01JD0000000000000000000000");
 export const AGENT = asId<AgentId>("agt_A");

@@ -4,6 +4,7 @@ import type { Page, Response } from "playwright-core";
 import { seriousProblems } from "../support/accessibility.ts";
 import { packageOf } from "../support/plugin-packages.ts";
 import { dragReplay, narrowRun, offlineAndBack, reducedMotion, severalAtOnce, singleKeys } from "./by-hand.ts";
+import { addAgent, teamsAndAccounts } from "./access-by-hand.ts";
 import { runByKeys } from "./run-by-keys.ts";
 import { Showcase, shell } from "./showcase.ts";
 
@@ -217,62 +218,10 @@ describe("the pages", function () {
     expect((await exported.text()).trim().split("\n")).to.have.length(2);
   });
 
-  it("make teams and service accounts, show a token once, and take rights back", async () => {
-    const tenant = `/admin/tenants/${showcase.tenantId}`;
-    await page.goto(`${tenant}/teams`);
-    await page.getByRole("button", { name: "New team" }).click();
-    await dialog().getByLabel("Name").fill("Testers");
-    await page.keyboard.press("Enter");
-    await page.getByText("The team is empty").waitFor();
-    await page.getByRole("button", { name: "Add to the team" }).first().click();
-    await dialog().getByLabel("Name").fill("a-name-without-a-user");
-    await page.keyboard.press("Enter");
-    await dialog().getByRole("alert").waitFor();
-    await dialog().getByLabel("Name").fill("maria");
-    await page.keyboard.press("Enter");
-    await row("maria").waitFor();
-    await page.getByRole("button", { name: "Give a role" }).click();
-    await dialog().getByLabel("Role").selectOption("operator");
-    await dialog().getByRole("button", { name: "Give a role" }).click();
-    await dialog().waitFor({ state: "detached" });
-    await page.goto(tenant);
-    await row("Testers").waitFor();
-    expect(await page.getByLabel("Role of Testers").inputValue()).to.equal("operator");
-    await page.goto(`${tenant}/teams`);
-    await page.getByRole("link", { name: "Testers" }).click();
-    await row("maria").getByRole("button", { name: "Take out" }).click();
-    await dialog().getByRole("button", { name: "Take out" }).click();
-    await page.getByText("The team is empty").waitFor();
-    await page.getByRole("region", { name: "Testers" }).getByRole("button", { name: "Delete" }).click();
-    await dialog().getByRole("button", { name: "Delete" }).click();
-    await page.waitForURL(`**${tenant}/teams`);
-    await row("Testers").waitFor({ state: "detached" });
+  it("make teams and service accounts, show a token once, and take rights back", () =>
+    teamsAndAccounts(showcase, page));
 
-    await page.goto(`/projects/${showcase.projectId}/accounts`);
-    await row("deployer").getByRole("button", { name: "Tokens" }).click();
-    await dialog().getByText("nothing can act as this account").waitFor();
-    await dialog().getByRole("button", { name: "New token" }).click();
-    await dialog().getByLabel("Name").fill("nightly");
-    await dialog().getByLabel("It may").selectOption("trigger");
-    await page.keyboard.press("Enter");
-    const token = await dialog().getByText(/^mrt_/).innerText();
-    const asDeployer = () =>
-      fetch(`${showcase.origin}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } });
-    const whoami = await asDeployer();
-    expect(whoami.status).to.equal(200);
-    // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
-    expect(((await whoami.json()) as any).detail).to.deep.include({ scopes: ["trigger"] });
-    await page.keyboard.press("Escape");
-    await dialog().getByRole("row").filter({ hasText: "nightly" }).waitFor();
-    expect(await page.content()).to.not.include(token);
-    await page.keyboard.press("Escape");
-    await row("deployer").getByRole("button", { name: "Disable" }).click();
-    await dialog().getByRole("button", { name: "Disable" }).click();
-    await row("deployer").getByRole("button", { name: "Enable" }).waitFor();
-    expect((await asDeployer()).status).to.equal(401);
-    await row("deployer").getByRole("button", { name: "Enable" }).click();
-    await row("deployer").getByRole("button", { name: "Disable" }).waitFor();
-  });
+  it("add an agent by a token that is shown once, and take the token back", () => addAgent(showcase, page));
 
   it("push a package of a plugin, and show what is wrong with another one", async () => {
     await page.goto("/plugins");
@@ -287,6 +236,9 @@ describe("the pages", function () {
     await page.waitForURL("**/plugins/team/greet");
     await page.getByText("team/greet@1.3.0 can be used now").waitFor();
     await row("1.3.0").first().waitFor();
+    const args = page.getByRole("table", { name: "Arguments of greet" });
+    expect(await args.getByRole("row").nth(1).innerText()).to.match(/to\s+required\s+string/);
+    await args.getByText("integer, 1 or more").waitFor();
   });
 
   it("let a user choose what is told by e-mail, once the account has an address", async () => {

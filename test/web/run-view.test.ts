@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
-import { liveEvent } from "../../src/app/following/cloud-event.ts";
+import { liveEvent } from "../../src/app/events/cloud-event.ts";
 import { readLiveEvent, readTransition, type RunEvent } from "../../web/src/run/run-event.ts";
 import { applyEvent, type Job, type Run, type RunView, viewBefore, viewOf } from "../../web/src/run/run-view.ts";
 import { play } from "../scenarios/play.ts";

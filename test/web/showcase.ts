@@ -10,7 +10,7 @@ import { packageOf } from "../support/plugin-packages.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-const PASSWORD = "correct horse battery";
+export const PASSWORD = "correct horse battery";
 
 export const shell = (name: string, script: string, more: object = {}) => ({
   name,
@@ -108,13 +108,14 @@ export class Showcase {
     this.#receiver = receiver;
   }
 
-  /** An installation with an agent and the user `olga`, an owner; nothing else yet. */
-  static async start(): Promise<Showcase> {
+  /** An installation with an agent and the user `olga`, an owner; nothing else yet. `env`: added to that of the node. */
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Showcase> {
     const world = await ProcessWorld.create();
     const installation = await EmbeddedInstallation.create(world);
     await installation.serve(join(world.folder, "node"), {
       MILLRACE_OUTGOING_NETWORKS: "127.0.0.0/8",
       MILLRACE_GIT_NETWORKS: "127.0.0.0/8",
+      ...env,
     });
     await installation.agent("build-1");
     const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");

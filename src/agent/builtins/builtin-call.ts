@@ -1,5 +1,5 @@
 /** The interface between the agent and a builtin that runs in the agent's process. */
-import type { AfterJobWork } from "../after-job.ts";
+import type { AfterJobWork } from "./after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
 export interface BuiltinCall {

@@ -6,7 +6,6 @@ import { Channel, type ChannelCredentials, compressionAlgorithms, credentials, M
 import { AgentClient } from "../../../proto/generated/agent/v1/agent.ts";
 import { GatewayClient } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { AgentOptions } from "../options.ts";
 
 export interface GatewayClients {
   readonly agent: AgentClient;
@@ -20,7 +19,20 @@ export interface GatewayClients {
  */
 export const UNCOMPRESSED = 2 as unknown as BufferEncoding;
 
-type Connection = Pick<AgentOptions, "address" | "tls" | "insecure">;
+export interface Connection {
+  /** `host:port` of a gateway, or of a load balancer before several gateways. */
+  readonly address: string;
+  /**
+   * Encrypts the connection. `caFile` (PEM) replaces the certificate authorities of the system. `client` (PEM) is the
+   * certificate that this agent presents, with its key.
+   */
+  readonly tls?: {
+    readonly caFile?: string;
+    readonly client?: { readonly certificateFile: string; readonly keyFile: string };
+  };
+  /** Allows an unencrypted connection to a host that is not this machine. */
+  readonly insecure?: boolean;
+}
 
 /**
  * Creates the clients without connecting. Rejects with `malformed_request` for a malformed address, unreadable

@@ -7,6 +7,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Clock } from "../../domain/clock.ts";
 import { fullReference } from "../../domain/containers/image-references.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { Holds } from "../../domain/work/holds.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 import type { ContainerEngine } from "./engine.ts";
 import { imageIds, type InspectedImage, inspectImage } from "./inspect-image.ts";
 
@@ -38,11 +40,10 @@ export class ImageCache {
   readonly #options: ImageCacheOptions;
   /** By their ids. */
   readonly #pulled: Map<string, PulledImage>;
-  /** How many jobs use an image, by its id, or pull one, by its full reference. */
-  readonly #users = new Map<string, number>();
-  /** The end of the last look-up or removal: none of them begins in the middle of another. */
-  #lastTurn: Promise<unknown> = Promise.resolve();
-  #trimming: Promise<void> = Promise.resolve();
+  /** The jobs that use an image, by its id, or pull one, by its full reference. */
+  readonly #uses = new Holds();
+  /** No look-up or removal begins in the middle of another, and no trimming, which has many removals. */
+  readonly #turns = new InTurn<"image" | "trimming">();
 
   constructor(options: ImageCacheOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class ImageCache {
 
   /** The first of these images that the engine has; undefined without one. */
   hold(names: readonly string[]): Promise<HeldImage | undefined> {
-    return this.#inTurn(async () => {
+    return this.#turns.run("image", async () => {
       const found = await inspectImage(this.#options.engine, names);
       return found && this.#hold(found);
     });
@@ -64,11 +65,11 @@ export class ImageCache {
   async pull(name: string, names: readonly string[], pull: () => Promise<void>): Promise<HeldImage | undefined> {
     const { engine } = this.#options;
     const reference = fullReference(name);
-    const release = this.#use(reference);
+    const release = this.#uses.hold(reference);
     try {
       const before = await imageIds(engine);
       await pull();
-      return await this.#inTurn(async () => {
+      return await this.#turns.run("image", async () => {
         const found = await inspectImage(engine, names);
         if (found === undefined) return undefined;
         const isOwn = this.#pulled.has(found.id) || before?.has(found.id) === false;
@@ -87,13 +88,12 @@ export class ImageCache {
 
   /** Removes what is beyond the bound. Never rejects. */
   trim(): Promise<void> {
-    this.#trimming = this.#trimming.then(() => this.#trim());
-    return this.#trimming;
+    return this.#turns.run("trimming", () => this.#trim());
   }
 
   #hold(image: InspectedImage): HeldImage {
     this.#noteUse(image.id);
-    const release = this.#use(image.id);
+    const release = this.#uses.hold(image.id);
     return {
       ...image,
       release: () => {
@@ -101,18 +101,6 @@ export class ImageCache {
         release();
         if (this.#excess() > 0) void this.trim();
       },
-    };
-  }
-
-  #use(key: string): () => void {
-    this.#users.set(key, (this.#users.get(key) ?? 0) + 1);
-    let isUsed = true;
-    return () => {
-      if (!isUsed) return;
-      isUsed = false;
-      const others = this.#users.get(key)! - 1;
-      if (others > 0) this.#users.set(key, others);
-      else this.#users.delete(key);
     };
   }
 
@@ -137,8 +125,8 @@ export class ImageCache {
 
   async #trim(): Promise<void> {
     const kept = new Set<string>();
-    if (this.#excess() > 0) await this.#inTurn(() => this.#forgetRemoved());
-    while (this.#excess() > 0 && (await this.#inTurn(() => this.#removeOldest(kept))));
+    if (this.#excess() > 0) await this.#turns.run("image", () => this.#forgetRemoved());
+    while (this.#excess() > 0 && (await this.#turns.run("image", () => this.#removeOldest(kept))));
   }
 
   /** Forgets images that others have removed. */
@@ -151,7 +139,7 @@ export class ImageCache {
 
   /** False when no image is left that may be removed. `kept`: those that were tried. */
   async #removeOldest(kept: Set<string>): Promise<boolean> {
-    const isFree = ({ id, names }: PulledImage) => !kept.has(id) && ![id, ...names].some((key) => this.#users.has(key));
+    const isFree = ({ id, names }: PulledImage) => !kept.has(id) && ![id, ...names].some((key) => this.#uses.has(key));
     const [oldest] = [...this.#pulled.values()].filter(isFree).toSorted((a, b) => a.usedAt - b.usedAt);
     if (oldest === undefined) return false;
     kept.add(oldest.id);
@@ -173,13 +161,6 @@ export class ImageCache {
     if (code === 0) log.info({ image: names, id, bytes }, "an image that was not used for a long time is removed");
     else log.debug({ image: names, id, problem: stderr }, "an image cannot be removed now");
     return code === 0;
-  }
-
-  /** Runs the work when all earlier work has ended. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#lastTurn.then(work);
-    this.#lastTurn = turn.catch(() => {});
-    return turn;
   }
 
   #save(): void {

@@ -3,11 +3,19 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
-import type { AgentOptions } from "../options.ts";
-import { type ContainerEngine, findEngine } from "./engine.ts";
+import { type ContainerEngine, type EngineKind, findEngine } from "./engine.ts";
 import { ImageCache } from "./image-cache.ts";
 import { agentLabel } from "./job-containers.ts";
 import { clearCredentials } from "./pull.ts";
+
+export interface ContainerOptions {
+  /** `auto`: the first engine that answers. */
+  readonly engine: EngineKind | "auto";
+  /** References of images that jobs may use; `*` stands for any text. Empty for all. */
+  readonly images: readonly string[];
+  /** Bytes of disk for images that the agent has pulled. Images in use stay even beyond this bound. Default 20 GB. */
+  readonly cacheBytes?: number;
+}
 
 export interface OpenEngine {
   readonly engine: ContainerEngine;
@@ -26,7 +34,7 @@ export function agentKeyOf(dataDir: string): string {
 
 /** Undefined for an agent without an engine. Call it only while this agent owns the data directory. */
 export async function openEngine(
-  wanted: AgentOptions["containers"],
+  wanted: ContainerOptions | undefined,
   dataDir: string,
   log: Logger,
 ): Promise<OpenEngine | undefined> {

@@ -1,6 +1,7 @@
 /** Collects the annotations in the output of one step. */
-import { type Annotation, type Annotations, NOTE_BOUNDS } from "../../domain/notes.ts";
-import { LINE_LEVELS, LogCommandReader, type ReadAnnotation } from "./log-commands.ts";
+import { LINE_LEVELS } from "../../domain/notes/log-commands.ts";
+import { type Annotation, type Annotations, NOTE_BOUNDS } from "../../domain/notes/notes.ts";
+import { LogCommandReader, type ReadAnnotation } from "./log-command-reader.ts";
 import type { SecretFinder } from "./secret-finder.ts";
 
 export class AnnotationCapture {

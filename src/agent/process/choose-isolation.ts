@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { ownPath } from "../../program-path.ts";
 import { endCgroup, hierarchiesOf } from "./cgroups.ts";
 import type { Launch } from "./launch-protocol.ts";
 import { Starter } from "./starter.ts";
@@ -128,7 +129,7 @@ function probeOf(mark: string): Launch {
   return {
     command: ["/bin/sh", "-c", `exit ${PROBE_EXIT}`],
     cwd: "/",
-    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+    env: { PATH: ownPath() },
     stdout: "/dev/null",
     stderr: "/dev/null",
     leaseMark: mark,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { programFile } from "../../program-files.ts";
+import { ownPath } from "../../program-path.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
@@ -212,7 +213,7 @@ class Launched implements LaunchedProcess {
 
 /** The watchers and starters of a killed launcher do the same. The agent does it too, to know when it is done. */
 function killAllMarked(leaseMark: string, cgroupFolder: string | undefined): Promise<void> {
-  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", [MARK]: leaseMark };
+  const env = { PATH: ownPath(), LC_ALL: "C", [MARK]: leaseMark };
   return new Promise((resolve) => {
     const cgroups = cgroupFolder === undefined ? "" : join(cgroupFolder, leaseMark);
     const args = ["-c", KILL_ALL, "millrace-kill", leaseMark, cgroups];

@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "node:net";
+import { ownPath } from "../../program-path.ts";
 import { endCgroup, makeCgroup, processesOf } from "./cgroups.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
 import { type Launch, LAUNCH_OBSTACLES, type LaunchObstacle, type ProcessExit } from "./launch-protocol.ts";
@@ -53,7 +54,7 @@ export class Starter {
     if (cgroupFolder !== undefined) makeCgroup(cgroupFolder);
     const [program, ...args] = starterCommand(KILL_ALL, this.#killArguments) ?? [""];
     // The mark must not be the first variable: see KILL_MARKED.
-    this.#environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", [MARK]: prefix };
+    this.#environment = { PATH: ownPath(), LC_ALL: "C", [MARK]: prefix };
     const child = spawn(program, args, {
       cwd: "/",
       env: this.#environment,

@@ -8,6 +8,7 @@ import { chownSync, lstatSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MillraceError } from "../../domain/errors.ts";
+import { ownPath } from "../../program-path.ts";
 
 export interface StepUser {
   readonly name: string;
@@ -56,7 +57,7 @@ export async function checkStepUser(user: StepUser, workDir: string, tokenFile: 
   const [program = "", ...args] = [...changeUser(user), ...check];
   const problem = await new Promise<string>((resolve) => {
     let said = "";
-    const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
+    const env = { PATH: ownPath() };
     const child = spawn(program, args, { cwd: "/", env, stdio: ["ignore", "pipe", "ignore"] });
     child.on("error", ({ message }) => resolve(`${program} cannot be started (${message}): install util-linux`));
     child.stdout?.on("data", (data: Buffer) => (said += data.toString()));

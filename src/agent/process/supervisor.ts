@@ -10,6 +10,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { ownPath } from "../../program-path.ts";
 import { endCgroup, makeCgroup, processesOf } from "./cgroups.ts";
 import { killLeftovers, readPidPosition, signalProcesses, whenGroupIsGone } from "./leftover-processes.ts";
 import { launchScript } from "./launch-script.ts";
@@ -101,11 +102,10 @@ export class SupervisedProcess implements StepProcess {
     const own = supervisorOf(script, [mark, this.#cgroup ?? ""], user);
     const { command, hasParent, isMarked } = supervisorStart(isolation, own, `${MARK}=${mark}`);
     const [program, ...args] = command;
-    const path = process.env["PATH"] ?? "/usr/bin:/bin";
     const child = spawn(program, args, {
       cwd: "/",
       // The mark must not be the first variable: see KILL_MARKED.
-      env: { PATH: path, ...(isMarked ? { [MARK]: mark } : {}) },
+      env: { PATH: ownPath(), ...(isMarked ? { [MARK]: mark } : {}) },
       stdio: ["pipe", "ignore", "ignore", "pipe"],
       detached: true,
     });

@@ -3,7 +3,7 @@
  * refuses a document type, so that no text grows.
  */
 import { SaxesParser, type SaxesTagPlain } from "saxes";
-import { cutText, TEST_BOUNDS, type TestCase } from "../../domain/notes.ts";
+import { cutText, TEST_BOUNDS, type TestCase } from "../../domain/notes/notes.ts";
 
 const MAX_DEPTH = 50;
 const MAX_DURATION_MS = 1_000_000_000;

@@ -5,7 +5,7 @@ import {
   type PushTestCasesResponse,
   TestOutcome,
 } from "../../../proto/generated/gateway/v1/gateway.ts";
-import { NO_TESTS, TEST_BOUNDS, type TestCase, type TestOverview } from "../../domain/notes.ts";
+import { NO_TESTS, TEST_BOUNDS, type TestCase, type TestOverview } from "../../domain/notes/notes.ts";
 import { type FoundFile, findFiles, piecesOf } from "../builtins/artifact/artifact-files.ts";
 import { callWithRetries, type GatewayAccess } from "../connection/gateway-call.ts";
 import type { SecretFinder } from "../logs/secret-finder.ts";

@@ -29,14 +29,14 @@ import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
 import type { saveBody, SaveView, specQuery, SpecView, validateBody, ValidationView } from "./spec-shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { Turns } from "../turns.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 
 /** For how long a save starts again because another save moved the head: a call is answered within 30 s. */
 const SAVE_WITHIN_MS = 20_000;
 /** Saves of one pipeline on one edge that may wait for each other. */
 const MAX_WAITING_SAVES = 200;
-/** Saves of one pipeline take turns on an edge, so that a save meets another edge's saves only. */
-const saves = new Turns<PipelineId>(MAX_WAITING_SAVES);
+/** Saves of one pipeline are done in turn on an edge, so that a save meets another edge's saves only. */
+const saves = new InTurn<PipelineId>(MAX_WAITING_SAVES);
 
 /**
  * Throws `not_found` also for a pipeline without a definition, and `malformed_request` for a `ref` of an inline one. One in
@@ -173,7 +173,7 @@ export async function saveSpec(
       },
       { user, asking, source: input, expected: expected === "" ? demanded : expected, draft, definition },
     );
-  await saves.take(pipelineId, save).catch((error: unknown) => {
+  await saves.run(pipelineId, save).catch((error: unknown) => {
     const hasMoved = error instanceof MillraceError && error.reason === "head_moved";
     throw hasMoved && demanded !== "" ? new MillraceError("precondition_failed", error.message) : error;
   });

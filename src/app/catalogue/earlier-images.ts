@@ -2,7 +2,7 @@
 import type { CheckedDefinition } from "../../definition-work/definition-work.ts";
 import type { DefinitionText } from "../../definition-work/tasks.ts";
 import type { PipelineId } from "../../domain/ids.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { WithStores } from "../context.ts";
 import { type Asking, checkNaming, checkWithPlugins } from "./plugin-lookup.ts";

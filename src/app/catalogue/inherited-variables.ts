@@ -1,7 +1,7 @@
 /** The variables that a new run of a project inherits. */
 import type { Clock } from "../../domain/clock.ts";
 import type { ProjectId } from "../../domain/ids.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import { type DocumentOwner, type DocumentStore, ownerOf } from "../../stores/ports/documents.ts";
 import type { WithStores } from "../context.ts";
 import { projectFactsOf } from "../project-facts.ts";

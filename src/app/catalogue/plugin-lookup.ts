@@ -10,7 +10,8 @@ import {
   WORK_AT_ONCE,
 } from "../../definition-work/definition-work.ts";
 import type { DefinitionText, KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
-import type { Pairs, RunPlan } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
+import type { RunPlan } from "../../domain/plan.ts";
 import type { ProjectId, RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
 import { splitReference } from "../../domain/plugins.ts";

@@ -1,5 +1,5 @@
 /** The rules of the variables of one tenant or one project. */
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import type { VariableSet } from "../../stores/ports/documents.ts";
 
 /** Bounds on the variables of one tenant or one project. Each run stores the variables that it inherits. */

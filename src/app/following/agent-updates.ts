@@ -1,4 +1,5 @@
 /** Agents as programs follow them: first the known agents, then each change. */
+import { LONGEST_TIMER_MS } from "../../domain/clock.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import type { Caller } from "../identity/access.ts";
 import { agentSight } from "../agents/reaching-agents.ts";
@@ -6,9 +7,6 @@ import type { RightsContext } from "../reaching.ts";
 import type { AgentPresenceFeed, AgentChange } from "./agent-presence-feed.ts";
 import { Signal } from "../signal.ts";
 import { agentNotRegistered } from "../agents/agent-removal.ts";
-
-/** The longest delay that a timer takes; the signal ends the wait earlier. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * `reset`: the follower forgets every agent that it knows. `caughtUp`: the known agents are told, and every later
@@ -63,7 +61,7 @@ export async function* followAgents(
         yield { type: "change", change, revision: feed.revisionOf(last) };
       }
       if (!isCaughtUp) yield { type: "caughtUp", revision: feed.revisionOf(last) };
-      await changed.wait(MAX_TIMER_MS, abort);
+      await changed.wait(LONGEST_TIMER_MS, abort);
     }
   } finally {
     feed.leave(changed);

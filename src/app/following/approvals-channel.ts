@@ -5,7 +5,8 @@ import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import { APPROVAL_STATUSES } from "../../domain/status.ts";
 import { voteView } from "../approvals/approval-view.ts";
 import { rfc3339 } from "../times.ts";
-import { idParam, liveChannel, type LiveMessage, revisionParam, someOf, SUBSCRIBED } from "./live-channel.ts";
+import { someOf } from "../shapes.ts";
+import { idParam, liveChannel, type LiveMessage, revisionParam, SUBSCRIBED } from "./live-channel.ts";
 import { projectSight } from "./project-sight.ts";
 import { followStates, type StateUpdate } from "./state-updates.ts";
 

@@ -49,16 +49,6 @@ export const ENDED: LiveMessage = { type: "ended", json: "null", after: null };
 export const idParam = z.string().min(1).max(64);
 /** `after` of a state feed. Opaque. */
 export const revisionParam = z.string().max(100);
-/** Some of these words, separated by commas. */
-export function someOf<W extends string>(words: readonly W[]) {
-  return z.string().transform((text, { issues }): ReadonlySet<W> => {
-    const named = text.split(",") as W[];
-    if (named.some((word) => !words.includes(word))) {
-      issues.push({ code: "custom", input: text, message: `must be some of ${words.join(", ")}, separated by commas` });
-    }
-    return new Set(named);
-  });
-}
 /** `after` of a channel whose messages have numbers: over WebSocket it may be a number too. */
 export const afterNumber = z
   .union([z.string().regex(/^\d{1,15}$/, "must be a whole number"), z.int().min(0)])

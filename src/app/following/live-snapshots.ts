@@ -5,6 +5,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunId } from "../../domain/ids.ts";
+import { Holds } from "../../domain/work/holds.ts";
 import type { Caller } from "../identity/access.ts";
 import { holderOf } from "../identity/holder.ts";
 import { authoriseOnRun } from "../reaching.ts";
@@ -32,7 +33,7 @@ interface Held {
   readonly snapshot: LiveSnapshot;
   readonly madeAt: number;
   /** How many readers of each caller have not taken all of it. */
-  readonly takers: Map<string, number>;
+  readonly takers: Holds;
 }
 
 export class LiveSnapshots {
@@ -103,13 +104,10 @@ export class LiveSnapshots {
   #hand(runId: RunId, snapshot: LiveSnapshot, holder: string, over: AbortSignal): LiveSnapshot {
     over.throwIfAborted();
     const held = [...this.#held].find((one) => one.snapshot === snapshot) ?? this.#hold(runId, snapshot);
-    const { takers } = held;
-    takers.set(holder, (takers.get(holder) ?? 0) + 1);
+    const release = held.takers.hold(holder);
     const taken = (): void => {
-      const left = takers.get(holder)! - 1;
-      if (left > 0) takers.set(holder, left);
-      else takers.delete(holder);
-      if (takers.size === 0) this.#held.delete(held);
+      release();
+      if (held.takers.size === 0) this.#held.delete(held);
       for (const room of this.#waiting) room.raise();
     };
     over.addEventListener("abort", taken, { once: true });
@@ -117,7 +115,7 @@ export class LiveSnapshots {
   }
 
   #hold(runId: RunId, snapshot: LiveSnapshot): Held {
-    const held = { runId, snapshot, madeAt: this.#context.clock.monotonic(), takers: new Map<string, number>() };
+    const held = { runId, snapshot, madeAt: this.#context.clock.monotonic(), takers: new Holds() };
     this.#held.add(held);
     return held;
   }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RunEvent } from "../../domain/events.ts";
 import { asId, type RunId } from "../../domain/ids.ts";
 import { reachRun } from "../reaching.ts";
-import { liveEvent } from "./cloud-event.ts";
+import { liveEvent } from "../events/cloud-event.ts";
 import { afterNumber, ENDED, idParam, liveChannel, type LiveMessage, SUBSCRIBED } from "./live-channel.ts";
 import { requireKnownNumber } from "./object-updates.ts";
 

@@ -2,6 +2,7 @@
  * The events of runs as this process follows them. A follower keeps only the number of its last event. New events of a
  * run are received once for all of its followers; older events are read from the store at the pace of each follower.
  */
+import { LONGEST_TIMER_MS } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
@@ -30,8 +31,6 @@ const MAX_EVENTS = 100;
 const KEPT_EVENTS = 200;
 /** Content of pushed events of a run in memory: as much as a read of the store answers at most, twice. */
 const KEPT_CONTENT = 2 * PAGE_BYTES;
-/** The longest delay that a timer takes; the signal ends the wait earlier. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type FeedContext = Pick<FollowingContext, "feed" | "clock" | "log"> & WithStores<"aggregates" | "events" | "retention">;
 
@@ -75,7 +74,7 @@ export class RunEventFeed {
         } else if (run.endsAt(last)) {
           return;
         } else {
-          await changed.wait(kept === undefined ? GAP_REREAD_MS : MAX_TIMER_MS, abort);
+          await changed.wait(kept === undefined ? GAP_REREAD_MS : LONGEST_TIMER_MS, abort);
         }
       }
     } finally {

@@ -2,7 +2,7 @@
 import type { ProjectId, PipelineId, RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import { RUNS_CHANNEL, type RunHint } from "../../feed/feed.ts";
-import type { AggregateHead, RunWaits } from "../../stores/ports/aggregates.ts";
+import type { AggregateHead, RunSearch, RunWaits } from "../../stores/ports/aggregates.ts";
 import type { ListKey } from "../../stores/ports/pages.ts";
 import type { WithStores } from "../context.ts";
 import { runWaitingFor } from "../runs/waiting.ts";
@@ -37,10 +37,10 @@ export function runStates(
   context: Pick<FollowingContext, "feed"> & WithStores<"aggregates">,
 ): StateSource<RunStateOfSave> {
   const { aggregates } = context.stores;
-  const pages = async function* (search: Parameters<typeof aggregates.findRuns>[0]) {
+  const pages = async function* (search: RunSearch, isKnown?: (runId: RunId) => boolean) {
     let after: ListKey | undefined;
     for (let count = 0; count < MAX_RUNS; count += PAGE) {
-      const { list, next } = await aggregates.findRuns(search, { limit: PAGE, after });
+      const { list, next } = await aggregates.findRuns(search, { limit: PAGE, after, isKnown });
       yield list.map((head) => stateOf(hintOf(head)));
       if (next === null) return;
       after = next;
@@ -51,10 +51,10 @@ export function runStates(
     versionOf: ({ version }) => version,
     isOver: ({ status }) => isFinalRunStatus(status),
     isSame: (one, other) => one.version === other.version,
-    async *readLive(since) {
+    async *readLive(since, isKnown) {
       yield* pages({ statuses: LIVE });
       // What has begun and ended between two reads was in neither.
-      if (since !== null) yield* pages({ from: since - MARGIN_MS });
+      if (since !== null) yield* pages({ from: since - MARGIN_MS }, isKnown);
     },
     async readOne({ runId }) {
       const head = await aggregates.loadHead(runId);

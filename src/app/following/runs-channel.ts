@@ -5,7 +5,8 @@ import { isFinalRunStatus, RUN_STATUS_CODES, type RunStatus } from "../../domain
 import type { Caller } from "../identity/access.ts";
 import type { RightsContext } from "../reaching.ts";
 import type { Followers } from "./followers.ts";
-import { idParam, liveChannel, type LiveMessage, revisionParam, someOf, SUBSCRIBED } from "./live-channel.ts";
+import { someOf } from "../shapes.ts";
+import { idParam, liveChannel, type LiveMessage, revisionParam, SUBSCRIBED } from "./live-channel.ts";
 import { projectSight } from "./project-sight.ts";
 import type { LiveRun, RunStateOfSave } from "./run-states.ts";
 import { followStates, type StateUpdate } from "./state-updates.ts";

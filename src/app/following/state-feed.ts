@@ -35,9 +35,10 @@ export interface StateSource<T> {
   isSame(one: T, other: T): boolean;
   /**
    * The states of all objects that are not over, page by page; besides, in any order, those of objects that have begun
-   * since `since`, Unix milliseconds, and are over.
+   * since `since`, Unix milliseconds, and are over. Of these, those may be left out for whose key `isKnown` is true: the feed
+   * knows that they are over.
    */
-  readLive(since: number | null): AsyncIterable<readonly T[]>;
+  readLive(since: number | null, isKnown: (key: string) => boolean): AsyncIterable<readonly T[]>;
   /** The state of the object as it is stored now; undefined when it was deleted. */
   readOne(known: T): Promise<T | undefined>;
   /** Calls `heard` with what other nodes tell, until the answer is called. */
@@ -159,7 +160,8 @@ export class StateFeed<T> {
 
   async #readAll(since: number | null): Promise<void> {
     const unseen = this.#log.liveKeys();
-    for await (const page of this.#source.readLive(since)) {
+    const isKnown = (key: string): boolean => this.#log.isOver(key);
+    for await (const page of this.#source.readLive(since, isKnown)) {
       for (const state of page) {
         unseen.delete(this.#source.keyOf(state));
         this.#tell(state);

@@ -40,6 +40,12 @@ export class StateLog<T> {
     return new Set([...this.#newest.keys()].filter((key) => !this.#over.has(key)));
   }
 
+  /** True for an object whose newest known state is one that it keeps. */
+  isOver(key: string): boolean {
+    const newest = this.#newest.get(key);
+    return newest !== undefined && !newest.isRemoved && this.#isOver(newest.state);
+  }
+
   record(key: string, news: Omit<StateChange<T>, "number">): void {
     const change = { ...news, number: ++this.#number };
     this.#newest.set(key, change);

@@ -1,10 +1,9 @@
 /** A state feed as one client follows it: the objects that the client may see and asks for. */
+import { LONGEST_TIMER_MS } from "../../domain/clock.ts";
 import type { StateChange } from "./state-log.ts";
 import type { StateFeed } from "./state-feed.ts";
 import { Signal } from "../signal.ts";
 
-/** The longest delay that a timer takes; the signal ends the wait earlier. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Changes that are looked at in one go. */
 const CHANGES_AT_ONCE = 100;
 
@@ -57,7 +56,7 @@ export async function* followStates<T>(
       if (changes.length > 0) continue;
       if (!isCaughtUp) yield { type: "caughtUp", revision: feed.revisionOf(last) };
       isCaughtUp = true;
-      await changed.wait(MAX_TIMER_MS, abort);
+      await changed.wait(LONGEST_TIMER_MS, abort);
     }
   } finally {
     feed.leave(changed);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { SystemEvent } from "../../domain/system-events.ts";
 import { followSystemLog, logFields, newestOf, sightOf, type SystemUpdate } from "../system-events/system-log.ts";
-import { systemCloudEvent } from "./cloud-event.ts";
+import { systemCloudEvent } from "../events/cloud-event.ts";
 import { afterNumber, liveChannel, type LiveMessage } from "./live-channel.ts";
 
 export const SYSTEM_CHANNEL = liveChannel({

@@ -2,7 +2,8 @@
 import { formatOfPath } from "../../domain/names.ts";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, newId, type RevisionId } from "../../domain/ids.ts";
+import { asId, newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 import type { GitRepositories } from "../../git/git-repositories.ts";
 import type { CommitFacts } from "../../git/objects.ts";
 import type { Proposal } from "../../providers/provider.ts";
@@ -10,7 +11,6 @@ import type { Pipeline, ProposedIn } from "../../stores/ports/pipelines.ts";
 import { pullRequestView } from "../catalogue/revision-place.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
-import { Turns } from "../turns.ts";
 import {
   type Base,
   draft,
@@ -39,8 +39,8 @@ const SAVE_WITHIN_MS = 12_000;
 const MAX_WAITING = 50;
 const MAX_TITLE_CHARS = 200;
 
-/** Proposals of one pipeline take turns on an edge, so that they meet those of other edges only. */
-const proposals = new WeakMap<GitRepositories, Turns<string>>();
+/** Proposals of one pipeline are made in turn on an edge, so that they meet those of other edges only. */
+const proposals = new WeakMap<GitRepositories, InTurn<PipelineId>>();
 
 /** A revision to come, or the answer to a save that left everything as it was, as JSON. */
 type Claim = RevisionId | `{${string}`;
@@ -53,12 +53,12 @@ type Claim = RevisionId | `{${string}`;
 export function proposeInGit(context: GitContext, saving: Saving, input: SaveInput): Promise<SaveView> {
   const { git } = context;
   const work = () => propose(context, saving, input);
-  return git === undefined ? work() : turnsOf(git.repositories).take(saving.pipeline.pipelineId, work);
+  return git === undefined ? work() : turnsOf(git.repositories).run(saving.pipeline.pipelineId, work);
 }
 
-function turnsOf(repositories: GitRepositories): Turns<string> {
+function turnsOf(repositories: GitRepositories): InTurn<PipelineId> {
   let turns = proposals.get(repositories);
-  if (turns === undefined) proposals.set(repositories, (turns = new Turns(MAX_WAITING)));
+  if (turns === undefined) proposals.set(repositories, (turns = new InTurn(MAX_WAITING)));
   return turns;
 }
 

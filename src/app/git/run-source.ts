@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { RevisionId } from "../../domain/ids.ts";
 import { FULL_COMMIT } from "../../domain/names.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import { type GitRef, isRefName } from "../../git/names.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { type ActingUser, mayAlso } from "../identity/access.ts";

@@ -4,9 +4,10 @@
  * killed. Two workers that both believe to own a shard make the same runs.
  */
 import { shardOf } from "../../../queues/shard-map.ts";
-import { type Cancel, systemTimers, type Timers, untilNext } from "../../domain/clock.ts";
+import { systemTimers, type Timers } from "../../domain/clock.ts";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
 import type { HookId } from "../../domain/ids.ts";
+import { Passes } from "../../domain/work/passes.ts";
 import { HOOKS_CHANNEL, type Unsubscribe } from "../../feed/feed.ts";
 import type { ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { HookRunContext } from "./context.ts";
@@ -33,34 +34,30 @@ const POSTPONED_MS = 86_400_000;
 export class HookRunner {
   readonly #context: HookRunContext;
   readonly #owned: () => readonly number[];
-  readonly #timers: Timers;
-  #cancel: Cancel | undefined;
-  #working: Promise<void> = Promise.resolve();
+  readonly #passes: Passes;
   #subscription: Promise<Unsubscribe | undefined> = Promise.resolve(undefined);
   #prunedAt = Number.NEGATIVE_INFINITY;
-  #isStopped = true;
-  /** True when a delivery was announced since the current look at the store began. */
-  #isAnnounced = false;
 
   constructor(context: HookRunContext, owned: () => readonly number[], timers: Timers = systemTimers) {
     this.#context = context;
     this.#owned = owned;
-    this.#timers = timers;
+    const onFailure = (error: unknown): void =>
+      context.log.warn({ error: String(error) }, "deliveries of hooks wait: the next look tries again");
+    const { clock } = context;
+    this.#passes = new Passes({ clock, timers, periodMs: () => TICK_MS, pass: () => this.pass(), onFailure });
   }
 
   start(): void {
-    this.#isStopped = false;
     this.#subscription = this.#context.feed
       .subscribe(HOOKS_CHANNEL, (message) => this.#hear(message))
       .catch(() => undefined);
-    this.#schedule(untilNext(TICK_MS, this.#context.clock.monotonic()));
+    this.#passes.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancel?.();
+    const stopped = this.#passes.stop();
     await (await this.#subscription)?.().catch(() => undefined);
-    await this.#working;
+    await stopped;
   }
 
   /** Processes once everything that is due. Rejects when the store cannot be read or written. */
@@ -85,27 +82,7 @@ export class HookRunner {
   #hear(message: unknown): void {
     const { hookId } = message as { readonly hookId?: HookId };
     if (hookId === undefined || !this.#owns(hookId)) return;
-    this.#isAnnounced = true;
-    this.#schedule(0);
-  }
-
-  #schedule(ms: number): void {
-    this.#cancel?.();
-    if (this.#isStopped) return;
-    this.#cancel = this.#timers.after(ms, () => {
-      this.#working = this.#working.then(() => this.#passOnce());
-    });
-  }
-
-  async #passOnce(): Promise<void> {
-    if (this.#isStopped) return;
-    this.#isAnnounced = false;
-    try {
-      await this.pass();
-    } catch (error) {
-      this.#context.log.warn({ error: String(error) }, "deliveries of hooks wait: the next look tries again");
-    }
-    this.#schedule(this.#isAnnounced ? 0 : untilNext(TICK_MS, this.#context.clock.monotonic()));
+    this.#passes.hurry();
   }
 
   async #processAll(hookId: HookId): Promise<void> {
@@ -127,7 +104,7 @@ export class HookRunner {
 
   /** True once it was stopped; a pass that a test calls does not end so. */
   #isEnding(): boolean {
-    return this.#isStopped && this.#cancel !== undefined;
+    return this.#passes.state === "stopped";
   }
 
   async #process(hook: Parameters<typeof processDelivery>[1], delivery: ReceivedDelivery): Promise<void> {

@@ -16,7 +16,7 @@ import type { ActingUser, Caller } from "../identity/access.ts";
 import { reachPipeline } from "../reaching.ts";
 import { fields, id, listOf, shape, wholeNumber } from "../shapes.ts";
 import { withTrailOfItsOwn } from "../identity/trails.ts";
-import { Turns } from "../turns.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 import type { HostHookContext } from "./context.ts";
 import { HOST_HOOK_PROBLEMS, hooksFor, problemsOf } from "./judge-hook.ts";
 
@@ -46,8 +46,8 @@ export const HostHookShape = shape("HostHook", {
 
 export type HostHookView = z.infer<typeof HostHookShape>;
 
-/** Calls about one project's hooks take turns on an edge. */
-const turns = new Turns<ProjectId>(MAX_WAITING);
+/** Calls about one project's hooks are performed in turn on an edge. */
+const connections = new InTurn<ProjectId>(MAX_WAITING);
 
 interface Place {
   readonly pipeline: Pipeline;
@@ -83,7 +83,7 @@ export async function connectHostHook(
   input: { readonly pipelineId: PipelineId },
 ): Promise<HostHookView> {
   const place = await open(context, caller, input.pipelineId);
-  return turns.take(place.pipeline.projectId, async () => {
+  return connections.run(place.pipeline.projectId, async () => {
     const hook = (await findHook(context, place)) ?? (await makeHook(context, caller, place));
     if (hook.kind === "gitlab" && hook.proof === "standard") {
       throw conflict(

@@ -1,15 +1,6 @@
 /** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
-import type { Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import {
-  asId,
-  type AgentId,
-  type JobRunId,
-  type RunId,
-  type SessionId,
-  type TokenId,
-  type UserId,
-} from "../../domain/ids.ts";
+import { asId, type AgentId, type SessionId, type UserId } from "../../domain/ids.ts";
 import type { FoundUser, Token } from "../../stores/ports/identity.ts";
 import type { LoginSession } from "../../stores/ports/logins.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
@@ -17,7 +8,6 @@ import {
   highestOf,
   highestRole,
   NO_RIGHTS,
-  type Rights,
   rightsFrom,
   rightsWithin,
   type Role,
@@ -25,68 +15,16 @@ import {
 } from "../../domain/roles.ts";
 import { ACT_AS, isWideEnough, type OperationOf, USER_OPERATIONS, type UserOperation, widthOf } from "./operations.ts";
 import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
+import type { ActingUser, Caller, JobCaller, UserCaller } from "./callers.ts";
 import { jobCaller } from "./job-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
 import { isLive, noteBrowserUse, type Standing, withSession } from "./session-proof.ts";
 import { readBrowserSecret } from "./session-secrets.ts";
 import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
-import type { WorkloadGrant } from "./workload-proofs.ts";
 
+export type { ActingUser, AgentCaller, Caller, JobCaller, RegistrationCaller, UserCaller } from "./callers.ts";
 export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
-
-/** What the call leaves in the audit log; absent for a call that only reads. */
-type CallTrail = Trail | undefined;
-
-/** An authenticated caller. Callers with an agent or registration token may only call the agent operations of gRPC. */
-export type Caller = UserCaller | AgentCaller | RegistrationCaller | JobCaller;
-
-export interface UserCaller {
-  readonly kind: "user";
-  readonly userId: UserId;
-  readonly name: string;
-  /** In the whole installation. */
-  readonly role: Role | null;
-  /** What is bound to tenants and projects; absent for nothing. */
-  readonly rights?: Rights;
-  readonly scopes: readonly string[];
-  /** True for a running job, which calls the API of its own project with a token of its own. */
-  readonly isJob?: boolean;
-  /** True for a token that counts in some projects alone; its role and rights are what its user has in them. */
-  readonly isNarrowed?: boolean;
-  /** What the caller's proof stands on. */
-  readonly standing?: Standing;
-  /** The W3C `traceparent` of the call; absent without a valid one. */
-  readonly traceparent?: string;
-  readonly trail?: CallTrail;
-}
-
-/** A user who may call an operation. `role` is the highest role that the user has where the operation works. */
-export interface ActingUser extends UserCaller {
-  readonly role: Role;
-}
-
-export interface AgentCaller {
-  readonly kind: "agent";
-  readonly agentId: AgentId;
-  readonly tokenId: TokenId;
-  readonly trail?: CallTrail;
-}
-
-/** A machine that may register as an agent: by a registration token, or by an identity token of a trusted issuer. */
-export interface RegistrationCaller {
-  readonly kind: "registration";
-  readonly proof: { readonly tokenId: TokenId } | { readonly workload: WorkloadGrant };
-  readonly trail?: CallTrail;
-}
-
-/** A running job that asks for identity tokens. */
-export interface JobCaller {
-  readonly kind: "job";
-  readonly runId: RunId;
-  readonly jobId: JobRunId;
-  readonly trail?: CallTrail;
-}
 
 /** Operations of agents, each with the kind of token that may call it. */
 const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;

@@ -1,5 +1,5 @@
 /** Whose the bounded things are that a caller holds: connections, subscriptions, large answers. */
-import type { Caller } from "./access.ts";
+import type { Caller } from "./callers.ts";
 
 /** Whose what a caller holds is: the user, or the token or agent of other callers. */
 export function holderOf(caller: Caller): string {

@@ -5,11 +5,12 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type RunId, type UserId } from "../../domain/ids.ts";
-import { JOB_API_WORDS, type JobPermissions, type Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
+import { JOB_API_WORDS, type JobPermissions } from "../../domain/plan.ts";
 import { NO_RIGHTS, type Role } from "../../domain/roles.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import type { JobCaller, UserCaller } from "./access.ts";
+import type { JobCaller, UserCaller } from "./callers.ts";
 
 const ISSUER = "millrace-job";
 /** A bound besides the end of the job, for a store that lost the job. */

@@ -12,7 +12,7 @@ import type { User } from "../../stores/ports/identity.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
 import { shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import type { Caller } from "./access.ts";
+import type { Caller } from "./callers.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";

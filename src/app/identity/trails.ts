@@ -1,5 +1,5 @@
 /** Entries of the audit log for calls that change several things. */
-import type { Caller } from "./access.ts";
+import type { Caller } from "./callers.ts";
 
 /** The caller for one of several changes of a call: the change has an entry of its own. */
 export function withTrailOfItsOwn(caller: Caller): Caller {

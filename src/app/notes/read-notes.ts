@@ -1,6 +1,7 @@
 /** Reads the annotations and the summaries of a run's steps. */
 import { z } from "zod";
-import { ANNOTATION_LEVELS, type Annotation, type Annotations, type Summary } from "../../domain/notes.ts";
+import { ANNOTATION_LEVELS } from "../../domain/notes/log-commands.ts";
+import type { Annotation, Annotations, Summary } from "../../domain/notes/notes.ts";
 import type { StoredNote } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { loopShare } from "../loop-share.ts";

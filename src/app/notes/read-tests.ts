@@ -1,7 +1,7 @@
 /** Reads the test reports of a run's steps, and their cases. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
-import { addCounts, NO_TESTS, TEST_OUTCOMES, type TestCase, type TestOverview } from "../../domain/notes.ts";
+import { addCounts, NO_TESTS, TEST_OUTCOMES, type TestCase, type TestOverview } from "../../domain/notes/notes.ts";
 import type { NoteKey } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { loopShare } from "../loop-share.ts";

@@ -6,7 +6,7 @@ import { CONTEXTS } from "../../definition/text/expression-places.ts";
 import { fromPointer, isWithin, toPointer } from "../../domain/json-pointer.ts";
 import type { NotificationValues, NotificationMessage, PlannedNotification } from "../../domain/plan.ts";
 import { MissingOutputs } from "../../domain/outputs.ts";
-import { WorkBudget } from "../../domain/work-budget.ts";
+import { WorkBudget } from "../../domain/work/work-budget.ts";
 import { type Json, toPartialScope, toScope, UNKNOWN } from "../../expressions/context-data.ts";
 import { foldTemplate } from "../../expressions/fold.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../../expressions/template.ts";

@@ -6,7 +6,7 @@ import { runStatus, type RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import { WorkBudget } from "../../domain/work-budget.ts";
+import { WorkBudget } from "../../domain/work/work-budget.ts";
 import type { Facts } from "../../planner/gate.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";

@@ -8,7 +8,7 @@ import type { ProjectId, RunId, TenantId } from "../../domain/ids.ts";
 import type { NotificationMessage, NotificationReason, PlannedNotification } from "../../domain/plan.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import type { PlanStore } from "../../stores/ports/plans.ts";
-import { type CloudEvent, cloudEvent } from "../following/cloud-event.ts";
+import { type CloudEvent, cloudEvent } from "../events/cloud-event.ts";
 import { loopShare } from "../loop-share.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import { deliveryIdOf, neverTried } from "../webhooks/webhook-rules.ts";

@@ -5,7 +5,7 @@ import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts"
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { JOB_STATUS_CODES } from "../../domain/status.ts";
-import { MAX_TURN_WORK, WorkBudget, WorkUsedUp } from "../../domain/work-budget.ts";
+import { MAX_TURN_WORK, WorkBudget, WorkUsedUp } from "../../domain/work/work-budget.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";

@@ -1,7 +1,7 @@
 /** Counts of the tests of a run and of its jobs, from the overviews of the steps' test reports. */
 import type { StepState } from "../../../actors/step/state.ts";
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
-import { addCounts, NO_TESTS, type TestCounts, type TestOverview } from "../../domain/notes.ts";
+import { addCounts, NO_TESTS, type TestCounts, type TestOverview } from "../../domain/notes/notes.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { WithStores } from "../context.ts";
 import { loopShare } from "../loop-share.ts";

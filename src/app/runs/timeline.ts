@@ -9,7 +9,7 @@ import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { requireKeptEvents } from "./kept-parts.ts";
 import { noRun } from "../lookups.ts";
-import { contentView } from "./pushed-content.ts";
+import { contentView } from "../events/pushed-content.ts";
 import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { authoriseOnRun } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";

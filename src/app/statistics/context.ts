@@ -1,6 +1,7 @@
 /** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
+import type { EndedRuns } from "./ended-runs.ts";
 
 /** What statistics are counted with and read from. */
-export type StatisticsContext = Pick<AppContext, "clock" | "spans" | "publicUrl"> &
+export type StatisticsContext = { readonly endedRuns?: EndedRuns } & Pick<AppContext, "clock" | "spans" | "publicUrl"> &
   WithStores<"aggregates" | "plans" | "notes" | "statistics" | "testHistories" | "pipelines" | "rights" | "documents">;

@@ -4,10 +4,11 @@
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/ports/statistics.ts";
 import { loopShare } from "../loop-share.ts";
 import type { StatisticsContext } from "./context.ts";
+import type { CountedRun } from "./ended-runs.ts";
 import { DAY_MS, dayOf, type Sample, withSample } from "./counters.ts";
 import { spansOf } from "../runs/run-spans.ts";
 import { recordTests } from "./record-tests.ts";
@@ -15,6 +16,8 @@ import { samplesOf } from "./samples.ts";
 
 /** Runs that are counted together; their actors are read in one piece. */
 const RUNS_AT_ONCE = 20;
+/** The same when all of them have ended in this process a moment ago, so that nothing is read of them. */
+const KNOWN_AT_ONCE = 60;
 /** A run with more actors is read alone, in pieces. */
 const SMALL_ACTORS = 50;
 /** Days that counters are kept. */
@@ -28,10 +31,11 @@ const FORGOTTEN_AT_ONCE = 200;
 export async function* countRuns(context: StatisticsContext, times: number): AsyncGenerator<void, void, void> {
   const { statistics } = context.stores;
   for (let time = 0; time < times; time++) {
-    const runIds = await statistics.uncounted(RUNS_AT_ONCE);
-    if (runIds.length === 0) return;
+    const found = await statistics.uncounted(KNOWN_AT_ONCE);
+    if (found.length === 0) return;
+    const areKnown = found.every((runId) => context.endedRuns?.has(runId));
     // When another node was faster, the next look finds other runs.
-    await countSome(context, runIds);
+    await countSome(context, areKnown ? found : found.slice(0, RUNS_AT_ONCE));
     yield;
   }
 }
@@ -48,24 +52,31 @@ export async function* forgetCounters({ stores, clock }: StatisticsContext): Asy
 async function countSome(context: StatisticsContext, runIds: readonly RunId[]): Promise<void> {
   const { aggregates, plans, statistics } = context.stores;
   const oldest = dayOf(context.clock.now()) - KEPT_DAYS;
-  const found: (readonly [AggregateHead, readonly { readonly job: string; readonly sample: Sample }[]])[] = [];
-  const small = await aggregates.loadSmall(runIds, SMALL_ACTORS);
-  const plansOfSmall = await plans.loadPlans(small.map(({ head }) => head.rootId));
+  const found: CountedRun[] = [];
+  const known = new Map(runIds.map((runId) => [runId, context.endedRuns?.take(runId)]));
+  const unknown = runIds.filter((runId) => known.get(runId) === undefined);
+  const small = unknown.length === 0 ? [] : await aggregates.loadSmall(unknown, SMALL_ACTORS);
+  const plansOfSmall = small.length === 0 ? new Map() : await plans.loadPlans(small.map(({ head }) => head.rootId));
   const byId = new Map(small.map((aggregate) => [aggregate.head.rootId, aggregate]));
   for (const runId of runIds) {
+    const kept = known.get(runId);
+    if (kept !== undefined) {
+      if (dayOf(kept.head.summary.endedAt!) >= oldest) found.push(kept);
+      continue;
+    }
     const aggregate: Aggregate | undefined =
       byId.get(runId) ?? (await aggregates.loadInPieces(runId, () => loopShare.enter()));
     if (aggregate === undefined || dayOf(aggregate.head.summary.endedAt!) < oldest) continue;
     const plan = plansOfSmall.get(runId) ?? (await plans.loadPlanInPieces(runId, () => loopShare.enter()));
     await loopShare.enter();
     if (plan === undefined) continue;
-    found.push([aggregate.head, samplesOf(aggregate, plan)]);
+    found.push({ head: aggregate.head, samples: samplesOf(aggregate, plan) });
     // Before the runs are marked as counted: when this process is killed, the next look finds them again.
     await recordTests(context, aggregate, plan);
     await sendSpans(context, aggregate, plan);
   }
   const sums = new Sums(await statistics.failing(countedIn(found)));
-  for (const [head, samples] of found) {
+  for (const { head, samples } of found) {
     const byJob = new Map<string, Sample[]>();
     for (const { job, sample } of samples) {
       const cells = byJob.get(job);
@@ -85,11 +96,9 @@ async function sendSpans(context: StatisticsContext, aggregate: Aggregate, plan:
   await spans.export(spansOf({ aggregate, plan, pipelineName, publicUrl }));
 }
 
-function countedIn(
-  found: readonly (readonly [AggregateHead, readonly { readonly job: string }[]])[],
-): readonly CountedOf[] {
-  const all = found.flatMap(([{ summary }, samples]) =>
-    samples.map(({ job }) => ({ pipelineId: summary.pipelineId, job })),
+function countedIn(found: readonly CountedRun[]): readonly CountedOf[] {
+  const all = found.flatMap(({ head, samples }) =>
+    samples.map(({ job }) => ({ pipelineId: head.summary.pipelineId, job })),
   );
   return [...new Map(all.map((one) => [keyOf(one), one])).values()];
 }
@@ -113,7 +122,7 @@ class Sums {
   }
 
   /** `samples`: the cells of the job, or the only one. */
-  add({ summary, origin }: AggregateHead, job: string, samples: readonly Sample[]): void {
+  add({ summary, origin }: CountedRun["head"], job: string, samples: readonly Sample[]): void {
     const of = { pipelineId: summary.pipelineId, job };
     const hasRecovered = this.#turn(of, `${origin.revisionId} ${origin.commitSha}`, samples);
     const day = dayOf(summary.endedAt!);

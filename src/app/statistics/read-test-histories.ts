@@ -1,7 +1,7 @@
 /** Lists tests of a pipeline by what their newest runs tell: flaky ones, failing ones, and the slowest. */
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
-import { TEST_OUTCOMES } from "../../domain/notes.ts";
+import { TEST_OUTCOMES } from "../../domain/notes/notes.ts";
 import { ORDER_FIGURES, TEST_ORDERS, type TestHistory } from "../../stores/ports/statistics.ts";
 import type { Caller } from "../identity/access.ts";
 import { afterField, count, cursorOf } from "../lists.ts";

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { jobName } from "../../../actors/job/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { TestCase } from "../../domain/notes.ts";
+import type { TestCase } from "../../domain/notes/notes.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { NoteKey } from "../../stores/ports/outputs.ts";

@@ -1,5 +1,5 @@
 /** What a run adds to the histories of its pipeline's tests. Pure. */
-import type { TestCase } from "../../domain/notes.ts";
+import type { TestCase } from "../../domain/notes/notes.ts";
 import type { TestHistory, TestResult } from "../../stores/ports/statistics.ts";
 
 /** Results that are kept of a test: the newest. */

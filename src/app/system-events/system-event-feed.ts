@@ -2,6 +2,7 @@
  * The logs of system events as this process follows them. A follower keeps only the number of its last event. New events
  * of a log are read once for all of its followers; older events are read from the store at the pace of each follower.
  */
+import { LONGEST_TIMER_MS } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { SystemEvent, SystemLog } from "../../domain/system-events.ts";
 import { systemChannel, type Unsubscribe } from "../../feed/feed.ts";
@@ -15,8 +16,6 @@ const REREAD_MS = 5_000;
 const MAX_EVENTS = 100;
 /** The newest events of a log in memory, at least while there are as many. */
 const KEPT_EVENTS = 200;
-/** The longest delay that a timer takes; the signal ends the wait earlier. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type FeedContext = Pick<SystemEventContext, "feed" | "clock" | "log" | "stores">;
 
@@ -52,7 +51,7 @@ export class SystemEventFeed {
           last = events.at(-1)!.number;
           yield events;
         } else {
-          await changed.wait(MAX_TIMER_MS, abort);
+          await changed.wait(LONGEST_TIMER_MS, abort);
         }
       }
     } finally {

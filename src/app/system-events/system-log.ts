@@ -10,12 +10,11 @@ import {
   type SystemLog,
   type SystemObject,
 } from "../../domain/system-events.ts";
-import { systemCloudEvent } from "../following/cloud-event.ts";
-import { someOf } from "../following/live-channel.ts";
+import { systemCloudEvent } from "../events/cloud-event.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { USER_OPERATIONS } from "../identity/operations.ts";
 import { reachTenant } from "../reaching.ts";
-import { fields, listOf, shape, time, wholeNumber } from "../shapes.ts";
+import { fields, listOf, shape, someOf, time, wholeNumber } from "../shapes.ts";
 import type { SystemEventContext } from "./context.ts";
 import type { SystemEventFeed } from "./system-event-feed.ts";
 

@@ -4,7 +4,7 @@ import { type GivenUpload, MAX_GIVEN_UPLOADS } from "../../domain/artifacts.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, type ProjectId, type RunId, type UploadId } from "../../domain/ids.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import { VARIABLE_NAME } from "../../domain/names.ts";
 import type { UploadRecord } from "../../stores/ports/uploads.ts";
 import type { TriggeringContext } from "./context.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { FailedEnvelope } from "../../../queues/mailbox-inspection.ts";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { within } from "../../domain/within.ts";
+import { within } from "../../domain/work/within.ts";
 import type { KeptDeadLetter } from "../../stores/ports/dead-letters.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";

@@ -2,9 +2,9 @@
  * Carries out decided deletions of pipelines, on the worker that owns the shard of the pipeline. An edge that was killed
  * in the middle of a deletion leaves the rest to this part, and so does an edge that stores a run of the pipeline late.
  */
-import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { PipelineId } from "../../domain/ids.ts";
+import { Passes } from "../../domain/work/passes.ts";
 import type { PipelineDeletion } from "../../stores/ports/deletions.ts";
 import { carryOutDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { UpkeepContext } from "./context.ts";
@@ -26,33 +26,23 @@ export class PipelineDeleter {
   readonly #owned: () => readonly number[];
   /** When each pipeline is looked at next, by the monotonic clock. */
   #dueAt = new Map<PipelineId, number>();
-  #timer: NodeJS.Timeout | undefined;
-  #working: Promise<void> = Promise.resolve();
+  readonly #passes: Passes;
 
   constructor(context: UpkeepContext, owned: () => readonly number[]) {
     this.#context = context;
     this.#owned = owned;
+    const onFailure = (error: unknown): void =>
+      context.log.warn({ error: String(error) }, "deletions of pipelines wait: the next pass tries again");
+    const { clock } = context;
+    this.#passes = new Passes({ clock, periodMs: () => TICK_MS, pass: () => this.pass(), onFailure });
   }
 
   start(): void {
-    this.#timer = setTimeout(
-      () => {
-        this.#working = this.pass()
-          .catch((error: unknown) =>
-            this.#context.log.warn({ error: String(error) }, "deletions of pipelines wait: the next pass tries again"),
-          )
-          .finally(() => {
-            if (this.#timer !== undefined) this.start();
-          });
-      },
-      untilNext(TICK_MS, this.#context.clock.monotonic()),
-    );
+    this.#passes.start();
   }
 
-  async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#working;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
   /** Looks once at every deletion that is due. Rejects when the store cannot be read or written. */

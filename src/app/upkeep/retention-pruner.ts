@@ -7,6 +7,7 @@ import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
 import type { Ages } from "../pruner.ts";
 import { countRuns, forgetCounters } from "../statistics/count-runs.ts";
+import type { EndedRuns } from "../statistics/ended-runs.ts";
 import type { UpkeepContext } from "./context.ts";
 import { joinLogs } from "./join-logs.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands, settleSystemEvents } from "./prune-records.ts";
@@ -41,12 +42,20 @@ export interface PruneFigures {
   oldestRunAt: number | null;
 }
 
+interface PrunerParts {
+  readonly owned: () => readonly number[];
+  readonly ages: Ages;
+  /** Absent: all that is counted is read. */
+  readonly endedRuns?: EndedRuns;
+}
+
 export class RetentionPruner {
   readonly figures: PruneFigures = { deleted: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
   readonly #context: UpkeepContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
   readonly #ages: Ages;
+  readonly #endedRuns: EndedRuns | undefined;
   readonly #ended = new AbortController();
   #working: Promise<void> = Promise.resolve();
   /** The shards whose pipelines the schedule holds. */
@@ -57,15 +66,12 @@ export class RetentionPruner {
   /** The same for system events that a crash has left owed. */
   #eventsDueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    context: UpkeepContext,
-    retention: Retention,
-    { owned, ages }: { readonly owned: () => readonly number[]; readonly ages: Ages },
-  ) {
+  constructor(context: UpkeepContext, retention: Retention, { owned, ages, endedRuns }: PrunerParts) {
     this.#context = context;
     this.#retention = retention;
     this.#owned = owned;
     this.#ages = ages;
+    this.#endedRuns = endedRuns;
   }
 
   start(): void {
@@ -106,7 +112,7 @@ export class RetentionPruner {
     const schedule = this.#schedule;
     if (this.#owns(SHARD_OF_RECORDS)) {
       // Before anything is deleted that is not counted.
-      yield* this.#attempt(countRuns(context, COUNTINGS_OF_A_PASS), "ended runs could not be counted");
+      yield* this.#attempt(this.#countRuns(), "ended runs could not be counted");
       yield* this.#attempt(joinLogs(context, JOININGS_OF_A_PASS), "the chunks of logs could not be joined");
       yield* finishRemovals(context);
       yield* this.#settleEventsWhenDue();
@@ -123,6 +129,12 @@ export class RetentionPruner {
     if (!byAge) return;
     yield* pruneStrayCommands(context, this.#owned());
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
+  }
+
+  #countRuns(): AsyncGenerator<void, void, void> {
+    // Spans are made of whole runs, which are read for them.
+    const endedRuns = this.#context.spans === undefined ? this.#endedRuns : undefined;
+    return countRuns({ ...this.#context, ...(endedRuns && { endedRuns }) }, COUNTINGS_OF_A_PASS);
   }
 
   /** What cannot be done now must not keep what is too old. */

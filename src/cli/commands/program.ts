@@ -9,6 +9,7 @@ import type { BackupOptions } from "./backup.ts";
 import { CommandFailure, runCommand } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../../node/package-root.ts";
+import type { ReturnLogsOptions } from "./object-storage.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { PackOptions } from "./plugin.ts";
 import type { RestoreOptions } from "./restore.ts";
@@ -50,7 +51,7 @@ function usageFailure({ code, message }: CommanderError): CommandFailure {
   return new CommandFailure(text, EXIT.usage, { next: "see --help" });
 }
 
-function buildProgram(setStatus: (status: number) => void, isJson: boolean): Command {
+function buildProgram(setStatus: SetStatus, isJson: boolean): Command {
   const program = new Command("millrace")
     // Every command that is added below writes where the program does.
     .configureOutput(isJson ? { writeErr: () => {} } : {})
@@ -59,8 +60,28 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .exitOverride()
     .showHelpAfterError("(see --help)");
 
+  program.commandsGroup("On this machine:");
+  addLocalCommands(program, setStatus);
+  const plugin = addPluginCommand(program, setStatus);
+  program.commandsGroup("For the machines of an installation:");
+  addServeCommand(program, setStatus);
+  addAgentCommands(program, setStatus);
+  addCopyCommands(program, setStatus);
+  const secrets = secretCommand(program, setStatus);
+  addShardCommand(program, setStatus);
+  addObjectStorageCommand(program, setStatus);
+  const users = userCommand(program, setStatus);
+  addRepairCommands(program, setStatus);
+  program.commandsGroup("For a server, after `millrace login`:");
+  addServerCommands(program, setStatus, { plugin, secrets, users });
+  return program;
+}
+
+/** Takes the exit status of a command that has ended. */
+type SetStatus = (status: number) => void;
+
+function addLocalCommands(program: Command, setStatus: SetStatus): void {
   program
-    .commandsGroup("On this machine:")
     .command("start")
     .description("run a whole installation on this machine: Redis, control plane, one agent, and a sample pipeline")
     .option("--once", "run the sample pipeline once and end; exit status 0 when the run succeeds")
@@ -115,7 +136,9 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .command("schema")
     .description("print the JSON Schema of definitions, for editors")
     .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
+}
 
+function addPluginCommand(program: Command, setStatus: SetStatus): Command {
   const plugin = program
     .command("plugin")
     .description("make packages of plugins, and register, list and delete plugins");
@@ -127,8 +150,11 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .action(async (folder: string, options: PackOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
     );
+  return plugin;
+}
+
+function addServeCommand(program: Command, setStatus: SetStatus): void {
   program
-    .commandsGroup("For the machines of an installation:")
     .command("serve")
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
@@ -144,7 +170,9 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
         }),
       ),
     );
+}
 
+function addAgentCommands(program: Command, setStatus: SetStatus): void {
   program
     .command("agent")
     .summary("run an agent until SIGTERM")
@@ -252,7 +280,9 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
         ),
       ),
     );
+}
 
+function addCopyCommands(program: Command, setStatus: SetStatus): void {
   program
     .command("backup")
     .summary("copy an installation on SQLite into one new file, also while it runs")
@@ -274,7 +304,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .action(async (file: string, options: RestoreOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
+}
 
+/** Answers the command without adding it to the program: it has commands for a server, too, and is listed with them. */
+function secretCommand(program: Command, setStatus: SetStatus): Command {
   const secrets = program.createCommand("secrets").copyInheritedSettings(program);
   secrets
     .command("rotate-key")
@@ -287,6 +320,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async () => (await import("./secrets.ts")).rotateKey(options))),
     );
 
+  return secrets;
+}
+
+function addShardCommand(program: Command, setStatus: SetStatus): void {
   program
     .command("shards")
     .description("manage the shards of an installation")
@@ -300,7 +337,25 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .action(async (n: string, options: SetShardsOptions) =>
       setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
     );
+}
 
+function addObjectStorageCommand(program: Command, setStatus: SetStatus): void {
+  program
+    .command("object-storage")
+    .description("manage the object storage of an installation")
+    .command("return-logs")
+    .description(
+      "move the logs that are in the object storage back into the store, also while the installation runs; set " +
+        "MILLRACE_OBJECT_STORAGE_LOGS=off on its nodes first. It may be interrupted and repeated",
+    )
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .action(async (options: ReturnLogsOptions) =>
+      setStatus(await runCommand(async (signal) => (await import("./object-storage.ts")).returnLogs(options, signal))),
+    );
+}
+
+/** Answers the command without adding it to the program, as {@link secretCommand} does. */
+function userCommand(program: Command, setStatus: SetStatus): Command {
   const users = program.createCommand("users").copyInheritedSettings(program);
   users
     .command("make-owner")
@@ -312,6 +367,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async () => (await import("./users.ts")).makeOwner(name, options))),
     );
 
+  return users;
+}
+
+function addRepairCommands(program: Command, setStatus: SetStatus): void {
   program
     .command("repair")
     .description(
@@ -330,10 +389,6 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .action(async (options: VerifyCommandOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./verify.ts")).verify(options, signal))),
     );
-
-  program.commandsGroup("For a server, after `millrace login`:");
-  addServerCommands(program, setStatus, { plugin, secrets, users });
-  return program;
 }
 
 const stdinFormat = () =>

@@ -1,6 +1,6 @@
 /** `millrace repair`: makes an installation consistent after its MongoDB was restored from a dump. */
 import { readNodeConfig } from "../../settings/config.ts";
-import { repairStore } from "../../node/repair.ts";
+import { repairStore } from "../../node/machine/repair.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogger } from "../logging.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
-import { rotateMasterKey } from "../../node/rotate-master-key.ts";
+import { rotateMasterKey } from "../../node/machine/rotate-master-key.ts";
 import { readSettings } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 

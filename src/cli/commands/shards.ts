@@ -1,7 +1,7 @@
 /** `millrace shards set`: another number of shards, while no node of the installation runs. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
-import { changeShards } from "../../node/change-shards.ts";
+import { changeShards } from "../../node/machine/change-shards.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,7 +1,7 @@
 /** `millrace start`: a whole installation on this machine, with a sample pipeline. */
 import { join, resolve } from "node:path";
 import { type NodeConfig, readNodeConfig } from "../../settings/config.ts";
-import { clearAfterDeadAgent } from "../../agent/data-dir.ts";
+import { clearAfterDeadAgent } from "../../agent/folders/data-dir.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { readSettings } from "../command-line.ts";
 import { agentDataDir, claimDataDir, defaultDataDir, isFreeDataDir } from "../../node/data-dir.ts";

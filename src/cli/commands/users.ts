@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
-import { makeStoredOwner } from "../../node/make-owner.ts";
+import { makeStoredOwner } from "../../node/machine/make-owner.ts";
 import { readSettings } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Verification } from "../../app/verification/verify-stores.ts";
 import { readNodeConfig } from "../../settings/config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
-import { verifyInstallation } from "../../node/verify.ts";
+import { verifyInstallation } from "../../node/machine/verify.ts";
 import { readSettings } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogger } from "../logging.ts";

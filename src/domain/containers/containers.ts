@@ -1,5 +1,5 @@
 /** Containers of jobs and steps, and services of jobs, as plans and agents know them. Pure. */
-import type { Pairs } from "../plan.ts";
+import type { Pairs } from "../pairs.ts";
 
 export const PULL_POLICIES = ["missing", "always", "never"] as const;
 export type PullPolicy = (typeof PULL_POLICIES)[number];

@@ -1,6 +1,7 @@
 /** Stores log lines of agents, and then publishes them to live viewers. */
 import type { AgentId, ProjectId, StepRunId } from "../../domain/ids.ts";
 import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 import { logChannel } from "../../feed/feed.ts";
 import {
   COLD_LOG_BYTES,
@@ -64,8 +65,8 @@ export class LogIngest {
   readonly #limits: Pick<LogLimits, "of">;
   /** By step and token. */
   readonly #standings = new Map<string, Standing>();
-  /** By step and token: settles when the newest batch is done. */
-  readonly #pushing = new Map<string, Promise<unknown>>();
+  /** By step and token. */
+  readonly #pushes = new InTurn();
 
   constructor(context: IngestContext, agentId: AgentId, limits: Pick<LogLimits, "of">) {
     this.#context = context;
@@ -79,14 +80,7 @@ export class LogIngest {
    */
   push(batch: LogBatch): Promise<LogVerdict> {
     const key = `${batch.stepRunId}/${batch.token}`;
-    const pushed = (this.#pushing.get(key) ?? Promise.resolve()).then(() => this.#pushNext(key, batch));
-    const settled = pushed
-      .catch(() => {})
-      .finally(() => {
-        if (this.#pushing.get(key) === settled) this.#pushing.delete(key);
-      });
-    this.#pushing.set(key, settled);
-    return pushed;
+    return this.#pushes.run(key, () => this.#pushNext(key, batch));
   }
 
   async #pushNext(key: string, { stepRunId, token, lines: sent }: LogBatch): Promise<LogVerdict> {

@@ -1,7 +1,7 @@
 /** Takes the test cases of steps that agents hold. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
-import { TEST_BOUNDS, type TestCase } from "../../domain/notes.ts";
+import { TEST_BOUNDS, type TestCase } from "../../domain/notes/notes.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 import type { IngestContext } from "./context.ts";
 

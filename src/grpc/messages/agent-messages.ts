@@ -22,7 +22,7 @@ import type { ContainerSpec, PullPolicy, ServiceSpec } from "../../domain/contai
 import { LOG_TAIL } from "../../domain/retention.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import { readNotes } from "./note-messages.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import { parseMessage } from "./parse-message.ts";
 
 /** A bound that no agent reaches, even with all slots in use. */

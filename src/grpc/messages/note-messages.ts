@@ -5,7 +5,8 @@ import {
   type StepNotes as NotesMessage,
   type TestOverview as TestsMessage,
 } from "../../../proto/generated/agent/v1/agent.ts";
-import type { Annotation, AnnotationLevel, StepNotes, TestOverview } from "../../domain/notes.ts";
+import type { AnnotationLevel } from "../../domain/notes/log-commands.ts";
+import type { Annotation, StepNotes, TestOverview } from "../../domain/notes/notes.ts";
 
 const LEVELS: Readonly<Partial<Record<LevelCode, AnnotationLevel>>> = {
   [LevelCode.ANNOTATION_LEVEL_ERROR]: "error",

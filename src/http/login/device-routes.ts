@@ -14,7 +14,7 @@ import {
 } from "../../app/identity/device-logins.ts";
 import type { PublicUrl } from "../../app/identity/request-proof.ts";
 import type { AppContext } from "../../app/context.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import { readJsonBody } from "../request/json-body.ts";
 import type { ApiContext } from "../request/state.ts";
 import { routesFor } from "../route.ts";

@@ -14,7 +14,7 @@ import type { AppContext } from "../../app/context.ts";
 import type { Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import type { ApiContext, RequestState } from "../request/state.ts";
 import { readForm } from "./form-body.ts";
 import type { HeldRefusals } from "./held-refusals.ts";

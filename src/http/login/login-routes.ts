@@ -18,7 +18,7 @@ import { login, loginBody, LoginShape } from "../../app/identity/users.ts";
 import type { AppContext } from "../../app/context.ts";
 import { invite, inviteBody, renewInvitation, renewInvitationBody } from "../../app/rights/invitations.ts";
 import { wholeListOf } from "../../app/shapes.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import { parseBody } from "../request/parse.ts";
 import { routesFor } from "../route.ts";
 import { DEVICE_ROUTES } from "./device-routes.ts";

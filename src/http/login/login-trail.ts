@@ -5,7 +5,7 @@ import type { UserCaller } from "../../app/identity/access.ts";
 import { anonymous, Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { originOf } from "../audit.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import type { ApiContext } from "../request/state.ts";
 
 interface LoginGround {

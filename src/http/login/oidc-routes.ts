@@ -8,7 +8,7 @@ import { userOfIdentity } from "../../app/oidc/oidc-logins.ts";
 import type { OidcProvider } from "../../app/oidc/providers.ts";
 import type { AppContext } from "../../app/context.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import type { ApiContext, RequestState, RouteContext } from "../request/state.ts";
 import { html } from "./html.ts";
 import { recordingLogin } from "./login-trail.ts";

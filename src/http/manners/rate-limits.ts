@@ -8,7 +8,7 @@ import type { Middleware } from "koa";
 import type { Clock } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { RateLimits } from "../../domain/quotas.ts";
-import type { AddressOf } from "../caller-address.ts";
+import type { AddressOf } from "../request/caller-address.ts";
 import type { RequestState } from "../request/state.ts";
 
 /** What a request shows for its caller, such as a bearer header or a session cookie; "" for nothing. */

@@ -7,7 +7,7 @@ import {
   UpdatedStepShape,
   updatedStep,
   updateStepRun,
-} from "../../app/commands/update-step.ts";
+} from "../../app/runs/update-step.ts";
 import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";

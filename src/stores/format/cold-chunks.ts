@@ -5,7 +5,15 @@
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { BlobStore } from "../ports/blobs.ts";
-import { type ChunkHeader, ColdLogError, type ColdPlace, type LogLine, noObjectStorage } from "../ports/logs.ts";
+import {
+  type ChunkHeader,
+  ColdLogError,
+  type ColdPlace,
+  type CooledChunk,
+  lastLineOf,
+  type LogLine,
+  noObjectStorage,
+} from "../ports/logs.ts";
 import { unpackLines } from "./log-lines.ts";
 
 /** Pieces in memory: 8 MiB. */
@@ -27,8 +35,20 @@ export class ColdChunks {
     if (bytes === undefined) {
       return [{ line: first, lost: last - first + 1, timeMs: 0, stream: "stderr", level: "warn", content: "" }];
     }
-    if (place.compression === "none") return JSON.parse(Buffer.from(bytes).toString()) as readonly LogLine[];
-    return unpackLines(bytes, place.compression);
+    return linesIn(bytes, place);
+  }
+
+  /**
+   * The bytes of these chunks, null for those that are not there or are not what the chunk has. Rejects with a
+   * {@link ColdLogError}.
+   */
+  async bodiesOf(chunks: readonly CooledChunk[]): Promise<readonly (Uint8Array | null)[]> {
+    const bodies: (Uint8Array | null)[] = [];
+    for (const chunk of chunks) {
+      const bytes = await this.#bytesOf(chunk.place);
+      bodies.push(bytes !== undefined && (await holds(bytes, chunk)) ? bytes : null);
+    }
+    return bodies;
   }
 
   async #bytesOf({ blobId, offset, bytes }: ColdPlace): Promise<Uint8Array | undefined> {
@@ -68,5 +88,22 @@ export class ColdChunks {
         cause: error,
       });
     }
+  }
+}
+
+async function linesIn(
+  bytes: Uint8Array,
+  { compression }: Pick<ColdPlace, "compression">,
+): Promise<readonly LogLine[]> {
+  if (compression === "none") return JSON.parse(Buffer.from(bytes).toString()) as readonly LogLine[];
+  return unpackLines(bytes, compression);
+}
+
+async function holds(bytes: Uint8Array, { first, last, place }: CooledChunk): Promise<boolean> {
+  try {
+    const lines = await linesIn(bytes, place);
+    return lines[0]?.line === first && lastLineOf(lines.at(-1)!) === last;
+  } catch {
+    return false;
   }
 }

@@ -25,6 +25,8 @@ export function packedLogs(store: LogStore, writes: () => number): LogStore {
     warmChunks: async (...call) => (writes() >= COLD_LOGS_SCHEMA ? store.warmChunks(...call) : []),
     cool: (...call) => store.cool(...call),
     coldBlobs: (stepRunIds) => store.coldBlobs(stepRunIds),
+    coldChunks: (stepRunId) => store.coldChunks(stepRunId),
+    warm: (...call) => store.warm(...call),
   };
 }
 

@@ -276,6 +276,31 @@ export class MongoLogStore implements LogStore {
     return [...found];
   }
 
+  async coldChunks(stepRunId: StepRunId): Promise<readonly CooledChunk[]> {
+    const found = await this.#chunks
+      .find({ stepRunId, cold: { $exists: true } }, { projection: { first: 1, last: 1, cold: 1 } })
+      .sort({ last: 1, first: 1 })
+      .toArray();
+    return found.map(({ first, last, cold }) => ({ first, last, place: cold! }));
+  }
+
+  async warm(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<readonly CooledChunk[]> {
+    const bodies = await this.#cold.bodiesOf(chunks);
+    const operations = chunks.flatMap(({ first, last, place }, at) => {
+      const body = bodies[at]!;
+      if (body === null) return [];
+      const { blobId, offset, compression } = place;
+      const stored =
+        compression === "none"
+          ? { lines: JSON.parse(Buffer.from(body).toString()) as readonly LogLine[] }
+          : { packed: new Binary(body) };
+      const filter = { stepRunId, first, last, "cold.blobId": blobId, "cold.offset": offset };
+      return [{ updateOne: { filter, update: { $set: stored, $unset: { cold: "" as const } } } }];
+    });
+    if (operations.length > 0) await this.#chunks.bulkWrite(operations);
+    return chunks.filter((_, at) => bodies[at] === null);
+  }
+
   async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
     const chunks = this.#chunks
       .find({ stepRunId, last: { $gte: fromLine } })

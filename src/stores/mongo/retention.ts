@@ -2,7 +2,7 @@
 import type { Filter } from "mongodb";
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, RunId } from "../../domain/ids.ts";
-import { type AggregateHead, NO_PIPELINE } from "../ports/aggregates.ts";
+import { type AggregateHead, GROUP_IDS, NO_PIPELINE } from "../ports/aggregates.ts";
 import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Connection } from "./connection.ts";
 
@@ -112,7 +112,7 @@ export function retentionStore(connection: Connection): RetentionStore {
     async pageGroups(after, limit) {
       const page = await aggregates
         .find(
-          { "summary.pipelineId": NO_PIPELINE, _id: { $gt: after as RunId } },
+          { "summary.pipelineId": NO_PIPELINE, _id: groupIdsAfter(after) },
           { projection: { version: 1, settled: 1 } },
         )
         .sort({ _id: 1 })
@@ -130,6 +130,11 @@ export function retentionStore(connection: Connection): RetentionStore {
       return deletedCount > 0;
     },
   };
+}
+
+/** The ids of groups alone: the end of the list must not be sought among the runs. */
+function groupIdsAfter(after: string): { readonly $gt: RunId; readonly $lt: RunId } {
+  return { $gt: (after || GROUP_IDS.from) as RunId, $lt: GROUP_IDS.to as string as RunId };
 }
 
 function toRun({

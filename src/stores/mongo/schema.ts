@@ -293,6 +293,10 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { projectId: 1, state: 1, createdAt: 1, _id: 1 } },
       ]);
   },
+  async (connection) => {
+    await connection.collection("caches").createIndex({ projectId: 1, version: 1, createdAt: -1, _id: 1 });
+    await connection.collection("tokens").createIndex({ "body.expiresAt": 1 });
+  },
 ];
 
 /**

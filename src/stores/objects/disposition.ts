@@ -1,10 +1,10 @@
 /** The header that makes an answer a download. */
+import contentDisposition from "content-disposition";
 
 /**
- * `Content-Disposition` with the name in both forms. Source: RFC 6266, section 4.3, and RFC 8187, section 3.2.
+ * `Content-Disposition` for a file with this name. Clients that do not read `filename*` get a name in which no character
+ * needs an escape, because they differ in how they read escapes.
  */
 export function dispositionOf(fileName: string): string {
-  const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  const encoded = encodeURIComponent(fileName).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return contentDisposition(fileName, { fallback: fileName.replace(/[^\x20-\x7e]|["\\%]/g, "_") });
 }

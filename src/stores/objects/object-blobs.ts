@@ -6,9 +6,9 @@
  */
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { InTurn } from "../../domain/work/in-turn.ts";
 import type { BlobStore, ObjectCalls } from "../ports/blobs.ts";
 import { dispositionOf } from "./disposition.ts";
-import { InTurn } from "./in-turn.ts";
 import type { ObjectClient, StoredPart } from "./object-client.ts";
 import { MAX_OBJECT_BYTES, UploadInHand, wholeParts } from "./upload-in-hand.ts";
 

@@ -21,7 +21,8 @@ import type {
   RunId,
   StepRunId,
 } from "../../domain/ids.ts";
-import type { DeploymentIndex, JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
+import type { DeploymentIndex, JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
@@ -246,6 +247,13 @@ export interface RunSearch {
   readonly before?: number | undefined;
 }
 
+export interface RunSearchPlace {
+  readonly limit: number;
+  readonly after?: ListKey | undefined;
+  /** Runs that the caller knows: they may be left out, so that nothing is read of them but their ids. */
+  readonly isKnown?: ((runId: RunId) => boolean) | undefined;
+}
+
 export interface RunSearchPage {
   readonly list: readonly AggregateHead[];
   /** The place behind which the next page begins; null on the last page. */
@@ -321,7 +329,7 @@ export interface AggregateSize {
 export interface AggregateStore {
   /**
    * True when the events of a save are stored in its transaction, so that a snapshot is never stored without them. The
-   * last save of a run can then settle the run.
+   * last save of a run can then settle the run, and an earlier one need not keep as owed what publishes these events.
    */
   readonly savesEventsAtOnce: boolean;
   /**
@@ -415,10 +423,7 @@ export interface AggregateStore {
    * Heads of runs that the search finds, newest first, as in {@link listRuns}. The cost is bounded: a page ends early, and
    * may be empty, when conditions that no index decides together have excluded many runs.
    */
-  findRuns(
-    search: RunSearch,
-    page: { readonly limit: number; readonly after?: ListKey | undefined },
-  ): Promise<RunSearchPage>;
+  findRuns(search: RunSearch, page: RunSearchPlace): Promise<RunSearchPage>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PlacedPageRequest): Promise<Page<ApprovalLocation>>;
   /** The newest runs of each of these pipelines, at most `limit`, newest first; a pipeline without runs has no entry. */

@@ -4,7 +4,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import type { Area, OwnedProject, Role, RoleInArea } from "../../domain/roles.ts";
 import type { Expected } from "./expected.ts";
 

@@ -144,6 +144,15 @@ export interface LogStore {
   cool(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<number>;
   /** The objects that hold lines of these logs. */
   coldBlobs(stepRunIds: readonly StepRunId[]): Promise<readonly string[]>;
+  /** The cold chunks of a log, by their last line. */
+  coldChunks(stepRunId: StepRunId): Promise<readonly CooledChunk[]>;
+  /**
+   * Takes the bytes of these chunks back from their objects, which stay: a reader may just have found their names. Answers
+   * those chunks whose bytes are not there as they were moved; these stay cold. What was removed or moved meanwhile stays as it
+   * is. Rejects with a {@link ColdLogError} while the objects cannot be read. A crash leaves some chunks cold, which are found
+   * again.
+   */
+  warm(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<readonly CooledChunk[]>;
 }
 
 /** A log with fewer bytes of lines stays in the store: an object takes more room than its chunks. */

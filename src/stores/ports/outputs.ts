@@ -3,7 +3,7 @@
  * images that they have found. None ever changes. Outputs and notes are stored before the snapshot that has the end of the step.
  */
 import type { RunId, StepRunId } from "../../domain/ids.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 
 /** The outputs that one attempt of a step wrote. `stepRunId` and `token` are the key. */
 export interface StepOutputs {

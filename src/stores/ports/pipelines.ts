@@ -1,6 +1,6 @@
 /** The port of projects, pipelines and the revisions of their definitions. Times are Unix milliseconds. */
 import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId, type TenantId } from "../../domain/ids.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Expected } from "./expected.ts";

@@ -1,6 +1,6 @@
 /** Lets a pure function read step outputs, which only the store has. */
 import { MissingOutputs, type OutputsKey, type OutputsReader } from "../../domain/outputs.ts";
-import type { Pairs } from "../../domain/plan.ts";
+import type { Pairs } from "../../domain/pairs.ts";
 import type { OutputStore } from "./outputs.ts";
 
 /**

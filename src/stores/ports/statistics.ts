@@ -4,7 +4,7 @@
  * node ends.
  */
 import type { PipelineId, RunId } from "../../domain/ids.ts";
-import type { TestOutcome } from "../../domain/notes.ts";
+import type { TestOutcome } from "../../domain/notes/notes.ts";
 
 /** What is counted together. The job with an empty name is the run itself. */
 export interface CountedOf {

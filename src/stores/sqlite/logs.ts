@@ -224,6 +224,37 @@ export class SqliteLogStore implements LogStore {
     return rows.map((row) => row["blob_id"] as string);
   }
 
+  async coldChunks(stepRunId: StepRunId): Promise<readonly CooledChunk[]> {
+    const rows = await this.#db.all(
+      `SELECT first_line, last_line, body FROM log_chunks WHERE step_run_id = ? AND ${IS_COLD} ORDER BY last_line, first_line`,
+      stepRunId,
+    );
+    return rows.map((row) => ({
+      first: row["first_line"] as number,
+      last: row["last_line"] as number,
+      place: placeIn(row["body"])!,
+    }));
+  }
+
+  async warm(stepRunId: StepRunId, chunks: readonly CooledChunk[]): Promise<readonly CooledChunk[]> {
+    const bodies = await this.#cold.bodiesOf(chunks);
+    await this.#db.bulk(() => {
+      for (const [at, { first, last, place }] of chunks.entries()) {
+        const body = bodies[at]!;
+        if (body === null) continue;
+        this.#db.runNow(
+          "UPDATE log_chunks SET body = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ? AND body = ?",
+          place.compression === "none" ? Buffer.from(body).toString() : body,
+          stepRunId,
+          last,
+          first,
+          JSON.stringify(place),
+        );
+      }
+    });
+    return chunks.filter((_, at) => bodies[at] === null);
+  }
+
   async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
     for (let at: readonly [number, number] = [fromLine, 0]; ;) {
       const rows = await this.#db.all(

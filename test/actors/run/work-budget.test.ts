@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { PlannedCondition } from "../../../src/domain/plan.ts";
-import { MAX_TURN_WORK, ENOUGH_TURN_WORK } from "../../../src/domain/work-budget.ts";
+import { MAX_TURN_WORK, ENOUGH_TURN_WORK } from "../../../src/domain/work/work-budget.ts";
 import { asId, type UserId } from "../../../src/domain/ids.ts";
 import { decideTurn } from "../../../actors/kernel/turn.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { SecretFinder } from "../../../src/agent/logs/secret-finder.ts";
 import { JunitReader } from "../../../src/agent/reports/junit-reader.ts";
 import { readTestReports } from "../../../src/agent/reports/test-reports.ts";
-import type { TestCase } from "../../../src/domain/notes.ts";
+import type { TestCase } from "../../../src/domain/notes/notes.ts";
 
 function read(...pieces: readonly string[]): TestCase[] {
   const cases: TestCase[] = [];

@@ -8,16 +8,14 @@ import { createStepRun } from "../../../src/app/triggering/ad-hoc-runs.ts";
 import { PipelineDeleter } from "../../../src/app/upkeep/pipeline-deleter.ts";
 import { pruneRuns } from "../../../src/app/upkeep/prune-runs.ts";
 import { PruneSchedule } from "../../../src/app/upkeep/prune-schedule.ts";
-import { MillraceError } from "../../../src/domain/errors.ts";
 import { newId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../../src/domain/retention-text.ts";
 import type { AppContext } from "../../../src/app/context.ts";
-import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { onBothStores, type OpenedStores } from "../../support/both-stores.ts";
 import { openTestEdge, type TestEdge } from "../../support/edge.ts";
-import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
+import { outcomeOf } from "../../support/outcome.ts";
 import { saveTurn } from "../../support/stored-runs.ts";
-import { openTestSqlite } from "../../support/stores.ts";
 import { pipelineRecord } from "../../support/pipelines.ts";
 
 const CALLER = {
@@ -36,22 +34,11 @@ describe("the deletion of a pipeline", function () {
   before(async () => void (edge = await openTestEdge()));
   after(() => edge?.close());
 
-  describe("on SQLite", () => deletionTests(openTestSqlite, () => edge.context));
-  describe("on MongoDB", () =>
-    deletionTests(
-      async () => {
-        const stores = await openMongoStores({ url: (await startTestMongo()).url, database: freshDatabase() });
-        return { stores, close: () => stores.close() };
-      },
-      () => edge.context,
-    ));
+  onBothStores((open) => deletionTests(open, () => edge.context));
 });
 
-function deletionTests(
-  open: () => Promise<{ readonly stores: Stores; close(): Promise<void> }>,
-  parts: () => AppContext,
-): void {
-  let store: Awaited<ReturnType<typeof open>>;
+function deletionTests(open: () => Promise<OpenedStores>, parts: () => AppContext): void {
+  let store: OpenedStores;
   let context: AppContext;
   before(async () => {
     store = await open();
@@ -71,11 +58,6 @@ function deletionTests(
   const trigger = (pipelineId: PipelineId, using = context) => triggerRun(using, CALLER, { ...BODY, pipelineId });
   const remove = (pipelineId: PipelineId, force: boolean, using = context) =>
     deletePipeline(using, CALLER, { pipelineId, force });
-  const reasonOf = (call: Promise<unknown>) =>
-    call.then(
-      () => "done",
-      (error: unknown) => (error instanceof MillraceError ? error.reason : String(error)),
-    );
   const live = (pipelineId: PipelineId) => store.stores.aggregates.liveRuns(pipelineId, 1_000);
   const stops = async (runId: RunId) => (await store.stores.inbox.pending(runId)).map(({ kind }) => kind);
   const isThere = async (pipelineId: PipelineId) => (await store.stores.pipelines.find(pipelineId)) !== undefined;
@@ -98,17 +80,17 @@ function deletionTests(
   it("stops the run of a trigger that was about to store it, and refuses that trigger", async () => {
     const pipelineId = await newPipeline();
     const late = beforeCreation(() => remove(pipelineId, true));
-    expect(await reasonOf(trigger(pipelineId, late))).to.equal("conflict");
+    expect(await outcomeOf(trigger(pipelineId, late))).to.equal("conflict");
     const [runId] = await live(pipelineId);
     expect(await stops(runId!)).to.deep.equal(["stop"]);
-    expect(await reasonOf(trigger(pipelineId))).to.equal("not_found");
+    expect(await outcomeOf(trigger(pipelineId))).to.equal("not_found");
   });
 
   it("stops the run of a step and the rerun that were about to be stored", async () => {
     const pipelineId = await newPipeline();
     const late = beforeCreation(() => remove(pipelineId, true));
     const step = { name: "s", uses: "shell", args: { script: "true" } };
-    expect(await reasonOf(createStepRun(late, CALLER, { pipelineId, step }))).to.equal("conflict");
+    expect(await outcomeOf(createStepRun(late, CALLER, { pipelineId, step }))).to.equal("conflict");
     const [adHoc] = await live(pipelineId);
     expect(await stops(adHoc!)).to.deep.equal(["stop"]);
 
@@ -116,7 +98,7 @@ function deletionTests(
     const { runId } = await trigger(other);
     await saveTurn(context, { runId, pipelineId: other, jobIds: [], stepIds: [] }, { run: { state: "failed" } });
     const deleted = beforeCreation(() => remove(other, true));
-    expect(await reasonOf(rerunRun(deleted, CALLER, { runId, scope: "all" }))).to.equal("conflict");
+    expect(await outcomeOf(rerunRun(deleted, CALLER, { runId, scope: "all" }))).to.equal("conflict");
     const [rerun] = await live(other);
     expect(await stops(rerun!)).to.deep.equal(["stop"]);
   });
@@ -134,19 +116,19 @@ function deletionTests(
       ...context,
       stores: { ...store.stores, aggregates: Object.assign(Object.create(aggregates), { liveRuns }) },
     };
-    expect(await reasonOf(remove(pipelineId, false, during))).to.equal("conflict");
+    expect(await outcomeOf(remove(pipelineId, false, during))).to.equal("conflict");
     expect(await isThere(pipelineId)).to.equal(true);
     expect(await stops(stored!)).to.deep.equal([]);
-    expect(await reasonOf(trigger(pipelineId)), "the pipeline takes triggers again").to.equal("done");
+    expect(await outcomeOf(trigger(pipelineId)), "the pipeline takes triggers again").to.equal("done");
   });
 
   it("takes no trigger between its decision and its end, and is finished by a worker", async () => {
     const pipelineId = await newPipeline();
     const { runId } = await trigger(pipelineId);
     const died = { ...context, stores: { ...store.stores, inbox: failing(store.stores.inbox) } };
-    expect(await reasonOf(remove(pipelineId, true, died))).to.equal("Error: the edge died");
+    expect(await outcomeOf(remove(pipelineId, true, died))).to.equal("Error: the edge died");
     expect([await isThere(pipelineId), await stops(runId)]).to.deep.equal([true, []]);
-    expect(await reasonOf(trigger(pipelineId))).to.equal("conflict");
+    expect(await outcomeOf(trigger(pipelineId))).to.equal("conflict");
 
     const deleter = new PipelineDeleter(context, () => Array.from({ length: context.shards }, (_, shard) => shard));
     await deleter.pass();
@@ -170,7 +152,7 @@ function deletionTests(
           .catch((error: unknown) => error),
       );
       const deletions = [5, 15, 25].map((ms) =>
-        new Promise((resolve) => setTimeout(resolve, ms)).then(() => reasonOf(remove(pipelineId, force))),
+        new Promise((resolve) => setTimeout(resolve, ms)).then(() => outcomeOf(remove(pipelineId, force))),
       );
       await Promise.all(triggered);
       const isDeleted = (await Promise.all(deletions)).includes("done");

@@ -16,16 +16,14 @@ import { getRun } from "../../../src/app/runs/run-detail.ts";
 import { rerunRun } from "../../../src/app/triggering/rerun.ts";
 import { triggerRun } from "../../../src/app/triggering/trigger.ts";
 import { PipelineDeleter } from "../../../src/app/upkeep/pipeline-deleter.ts";
-import { MillraceError } from "../../../src/domain/errors.ts";
 import { asId, newId, type PipelineId, type ProjectId, type RunId, type TenantId } from "../../../src/domain/ids.ts";
-import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import { ownerOf } from "../../../src/stores/ports/documents.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { onBothStores, type OpenedStores } from "../../support/both-stores.ts";
 import { openTestEdge, type TestEdge } from "../../support/edge.ts";
-import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
+import { outcomeOf } from "../../support/outcome.ts";
 import { testVault } from "../../support/secrets.ts";
 import { saveTurn } from "../../support/stored-runs.ts";
-import { openTestSqlite } from "../../support/stores.ts";
 
 const CALLER = { kind: "user", userId: "usr_1", name: "ann", role: "owner", scopes: [] } as unknown as UserCaller;
 const SPEC = JSON.stringify({ jobs: [{ name: "j", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] });
@@ -37,22 +35,11 @@ describe("the deletion of a project or a tenant", function () {
   before(async () => void (edge = await openTestEdge()));
   after(() => edge?.close());
 
-  describe("on SQLite", () => deletionTests(openTestSqlite, () => edge.context));
-  describe("on MongoDB", () =>
-    deletionTests(
-      async () => {
-        const stores = await openMongoStores({ url: (await startTestMongo()).url, database: freshDatabase() });
-        return { stores, close: () => stores.close() };
-      },
-      () => edge.context,
-    ));
+  onBothStores((open) => deletionTests(open, () => edge.context));
 });
 
-function deletionTests(
-  open: () => Promise<{ readonly stores: Stores; close(): Promise<void> }>,
-  parts: () => AppContext,
-): void {
-  let store: Awaited<ReturnType<typeof open>>;
+function deletionTests(open: () => Promise<OpenedStores>, parts: () => AppContext): void {
+  let store: OpenedStores;
   let context: AppContext;
   let stores: Stores;
   before(async () => {
@@ -64,11 +51,6 @@ function deletionTests(
   });
   after(() => store?.close());
 
-  const reasonOf = (call: Promise<unknown>) =>
-    call.then(
-      () => "done",
-      (error: unknown) => (error instanceof MillraceError ? error.reason : String(error)),
-    );
   const newTenant = async (): Promise<TenantId> =>
     (await createTenant(context, CALLER, { name: newId("tnt") })).tenantId;
   async function newProject(tenantId?: TenantId): Promise<ProjectId> {
@@ -127,8 +109,8 @@ function deletionTests(
     const bot = await createServiceAccount(context, CALLER, { area: { projectId }, name: newId("usr") });
     await putMember(context, CALLER, { area: { projectId }, member: bot.userId, role: "viewer" });
 
-    expect(await reasonOf(remove(projectId)), "a run is live").to.equal("conflict");
-    expect(await reasonOf(remove(projectId, true))).to.equal("done");
+    expect(await outcomeOf(remove(projectId)), "a run is live").to.equal("conflict");
+    expect(await outcomeOf(remove(projectId, true))).to.equal("done");
     const calls: Record<string, () => Promise<unknown>> = {
       "the project": () => getProject(context, CALLER, { projectId }),
       "a run": () => getRun(context, CALLER, { runId: first, allAttempts: false }),
@@ -136,11 +118,11 @@ function deletionTests(
       "an upload": () => getUpload(context, CALLER, { projectId, uploadId }),
       "the deletion again": () => remove(projectId, true),
     };
-    for (const [what, call] of Object.entries(calls)) expect(await reasonOf(call()), what).to.equal("not_found");
+    for (const [what, call] of Object.entries(calls)) expect(await outcomeOf(call()), what).to.equal("not_found");
     const found = await findRuns(context, CALLER, FIND);
     expect(found.list.map((run) => run.runId)).to.not.include.members([first]);
     expect((await listProjects(context, CALLER)).list.map((one) => one.projectId)).to.not.include(projectId);
-    expect(await reasonOf(createProject(context, CALLER, { name, description: "", requestId: undefined }))).to.equal(
+    expect(await outcomeOf(createProject(context, CALLER, { name, description: "", requestId: undefined }))).to.equal(
       "done",
     );
 
@@ -171,9 +153,9 @@ function deletionTests(
     const { runId } = await trigger(pipelineId);
     const died: Stores = { ...stores, pipelines: dying(stores.pipelines, "deleteProject") };
     const call = deleteProject({ ...context, stores: died }, CALLER, { projectId, force: true });
-    expect(await reasonOf(call)).to.equal("Error: the node died");
-    expect(await reasonOf(getProject(context, CALLER, { projectId }))).to.equal("not_found");
-    expect(await reasonOf(trigger(pipelineId))).to.equal("not_found");
+    expect(await outcomeOf(call)).to.equal("Error: the node died");
+    expect(await outcomeOf(getProject(context, CALLER, { projectId }))).to.equal("not_found");
+    expect(await outcomeOf(trigger(pipelineId))).to.equal("not_found");
     expect((await listProjects(context, CALLER)).list.map((one) => one.projectId)).to.not.include(projectId);
     await work();
     await work();
@@ -199,9 +181,9 @@ function deletionTests(
   });
 
   it("is refused for the default project and the default tenant", async () => {
-    expect(await reasonOf(remove(asId("default"), true))).to.equal("conflict");
+    expect(await outcomeOf(remove(asId("default"), true))).to.equal("conflict");
     const tenant = deleteTenant(context, CALLER, { tenantId: asId("default"), force: true });
-    expect(await reasonOf(tenant)).to.equal("conflict");
+    expect(await outcomeOf(tenant)).to.equal("conflict");
   });
 
   it("of a tenant takes its projects, accounts and agents along only with force", async () => {
@@ -214,16 +196,16 @@ function deletionTests(
     const agent = { agentId, name: agentId, labels: {}, slots: 1, version: "1", createdAt: 1 };
     await stores.identity.putAgent({ ...agent, reach: { tenantId, projectIds: null } });
     await stores.identity.changeAgent(agentId, { reach: { tenantId, projectIds: null } });
-    expect(await reasonOf(deleteTenant(context, CALLER, { tenantId, force: false }))).to.equal("conflict");
-    expect(await reasonOf(getProject(context, CALLER, { projectId }))).to.equal("done");
+    expect(await outcomeOf(deleteTenant(context, CALLER, { tenantId, force: false }))).to.equal("conflict");
+    expect(await outcomeOf(getProject(context, CALLER, { projectId }))).to.equal("done");
 
     const event = { log: tenantId, eventId: "e", object: "agent", lifecycle: "online", timeMs: 1 } as const;
     await stores.systemEvents.append([{ ...event, data: { id: agentId } }]);
-    expect(await reasonOf(deleteTenant(context, CALLER, { tenantId, force: true }))).to.equal("done");
+    expect(await outcomeOf(deleteTenant(context, CALLER, { tenantId, force: true }))).to.equal("done");
     expect(await stores.systemEvents.newest(tenantId)).to.equal(0);
-    expect(await reasonOf(getTenant(context, CALLER, { tenantId }))).to.equal("not_found");
-    expect(await reasonOf(getProject(context, CALLER, { projectId }))).to.equal("not_found");
-    expect(await reasonOf(getRun(context, CALLER, { runId, allAttempts: false }))).to.equal("not_found");
+    expect(await outcomeOf(getTenant(context, CALLER, { tenantId }))).to.equal("not_found");
+    expect(await outcomeOf(getProject(context, CALLER, { projectId }))).to.equal("not_found");
+    expect(await outcomeOf(getRun(context, CALLER, { runId, allAttempts: false }))).to.equal("not_found");
     expect(await stores.identity.findUser(bot.userId)).to.equal(undefined);
     expect(await stores.identity.findAgent(agentId)).to.equal(undefined);
     await work();
@@ -238,11 +220,11 @@ function deletionTests(
     const projectId = await newProject(tenantId);
     const died: Stores = { ...stores, pipelines: dying(stores.pipelines, "deleteProject") };
     const call = deleteTenant({ ...context, stores: died }, CALLER, { tenantId, force: true });
-    expect(await reasonOf(call)).to.equal("Error: the node died");
-    expect(await reasonOf(getTenant(context, CALLER, { tenantId }))).to.equal("not_found");
+    expect(await outcomeOf(call)).to.equal("Error: the node died");
+    expect(await outcomeOf(getTenant(context, CALLER, { tenantId }))).to.equal("not_found");
     expect((await listTenants(context, CALLER)).list.map((one) => one.tenantId)).to.not.include(tenantId);
     const late = createProject(context, CALLER, { name: "late", description: "", tenantId, requestId: undefined });
-    expect(await reasonOf(late)).to.equal("malformed_request");
+    expect(await outcomeOf(late)).to.equal("malformed_request");
     await work();
     expect(await stores.rights.findTenant(tenantId)).to.equal(undefined);
     expect(await stores.pipelines.findProject(projectId)).to.equal(undefined);

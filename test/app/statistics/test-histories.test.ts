@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { KEPT_RESULTS, laterOf, type TestOfRun, withResult } from "../../../src/app/statistics/test-histories.ts";
 import { asId, newId, type RunId } from "../../../src/domain/ids.ts";
-import type { TestCase, TestOutcome } from "../../../src/domain/notes.ts";
+import type { TestCase, TestOutcome } from "../../../src/domain/notes/notes.ts";
 import type { TestHistory, TestResult } from "../../../src/stores/ports/statistics.ts";
 
 describe("the history of a test", () => {

@@ -15,37 +15,24 @@ import { MillraceError } from "../../../src/domain/errors.ts";
 import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { Bound } from "../../../src/domain/retention.ts";
 import { UNBOUNDED } from "../../../src/domain/retention-text.ts";
-import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { artifactRecord, storeArtifact } from "../../contracts/artifact-store.ts";
 import { lines } from "../../contracts/samples.ts";
+import { onBothStores, type OpenedStores } from "../../support/both-stores.ts";
 import { failWritesAfter } from "../../support/failing-stores.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
-import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { saveTurn, storeRun } from "../../support/stored-runs.ts";
-import { openTestSqlite } from "../../support/stores.ts";
 import { pipelineRecord } from "../../support/pipelines.ts";
 
 const DAY_MS = 86_400_000;
 /** The answer of a pass that deletes nothing. */
 const NOTHING = { runs: 0, logs: 0, artifacts: 0, events: 0 };
 
-interface OpenedStores {
-  readonly stores: Stores;
-  close(): Promise<void>;
-}
-
-async function openTestMongoStores(): Promise<OpenedStores> {
-  const stores = await openMongoStores({ url: (await startTestMongo()).url, database: freshDatabase() });
-  return { stores, close: () => stores.close() };
-}
-
 describe("the retention pruner", function () {
   this.timeout(60_000);
-  describe("on SQLite", () => pruneTests(openTestSqlite));
-  describe("on MongoDB", () => pruneTests(openTestMongoStores));
+  onBothStores(pruneTests);
 
   it("makes room in an embedded store that is full to the last page", async () => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-full-"));

@@ -4,7 +4,8 @@
  * the code under test.
  */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
-import type { Pairs, Scalar } from "../../../src/domain/plan.ts";
+import type { Pairs } from "../../../src/domain/pairs.ts";
+import type { Scalar } from "../../../src/domain/plan.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
 import type { Definition } from "../load/step.ts";
 import type { Leak } from "./secret-search.ts";

@@ -4,7 +4,8 @@
  * finds what they have both forgotten. It knows the part of the language that the load uses, and throws for the rest.
  * Pure.
  */
-import type { Pairs, Scalar } from "../../../src/domain/plan.ts";
+import type { Pairs } from "../../../src/domain/pairs.ts";
+import type { Scalar } from "../../../src/domain/plan.ts";
 import type { JobStatus, StepStatus } from "../../../src/domain/status.ts";
 import type { Definition, Job, LoadStep } from "../load/step.ts";
 import type { Vote } from "./evidence.ts";

@@ -2,7 +2,7 @@
 import { HookRunner } from "../../../src/app/hooks/hook-runner.ts";
 import type { HookRunContext } from "../../../src/app/hooks/context.ts";
 import type { TellingContext } from "../../../src/app/webhooks/context.ts";
-import { Dispatcher } from "../../../src/app/webhooks/dispatcher.ts";
+import { Dispatcher } from "../../../src/app/telling/dispatcher.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";

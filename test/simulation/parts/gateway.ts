@@ -9,7 +9,8 @@ import { type Dispatch, DispatchBuilder } from "../../../src/gateway/dispatch-bu
 import type { SessionContext } from "../../../src/gateway/gateway-context.ts";
 import { recordHeartbeat } from "../../../src/gateway/heartbeat.ts";
 import { reportAndWait, type ReportVerdict } from "../../../src/gateway/report-and-wait.ts";
-import { type FetchRequest, StepFetcher } from "../../../src/gateway/step-fetcher.ts";
+import { StepFetcher } from "../../../src/gateway/step-fetcher.ts";
+import type { FetchRequest } from "../../../src/gateway/waiting-fetch.ts";
 import { type AgentId, asId, type TokenId } from "../../../src/domain/ids.ts";
 import { LOG_LIMIT } from "../../support/log-limit.ts";
 import type { Process } from "../engine/process.ts";

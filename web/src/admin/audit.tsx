@@ -75,16 +75,18 @@ export function Audit() {
         <FilterText label={texts.actor} value={filters["actor"] ?? ""} isMain onChange={set("actor")} />
         <FilterText label={texts.operation} value={filters["operation"] ?? ""} onChange={set("operation")} />
         <FilterText label={texts.object} value={filters["object"] ?? ""} onChange={set("object")} />
-        {(["since", "until"] as const).map((name) => (
-          <label key={name} class={styles["day"]}>
-            {texts[name]}
-            <input
-              type="date"
-              value={filters[name] ?? ""}
-              onChange={(event) => change({ [name]: event.currentTarget.value })}
-            />
-          </label>
-        ))}
+        <span class={styles["days"]}>
+          {(["since", "until"] as const).map((name) => (
+            <label key={name} class={styles["day"]}>
+              {texts[name]}
+              <input
+                type="date"
+                value={filters[name] ?? ""}
+                onChange={(event) => change({ [name]: event.currentTarget.value })}
+              />
+            </label>
+          ))}
+        </span>
         <Button onClick={entries.reload}>{texts.refresh}</Button>
         <SavedFilterList />
       </FilterBar>

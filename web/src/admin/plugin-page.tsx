@@ -5,8 +5,8 @@ import { mayIn, projects, session } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import styles from "../areas/areas.module.css";
-import { Sent } from "../areas/delivery-parts.tsx";
 import { Button } from "../parts/button.tsx";
+import { Copied } from "../parts/copied.tsx";
 import { ConfirmDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, Page, Panel, Section } from "../parts/page.tsx";
@@ -15,6 +15,7 @@ import { sizeText } from "../parts/time-texts.ts";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import { adminWords } from "./admin-words.ts";
+import { PluginAction } from "./plugin-action.tsx";
 
 const texts = adminWords.plugins;
 type Plugin = Schemas["Plugin"];
@@ -68,25 +69,18 @@ export function PluginPage({ name }: { readonly name: string }) {
                   ...(shown.manifest.image === undefined
                     ? []
                     : [[texts.image, <code>{shown.manifest.image}</code>] as const]),
-                  [texts.use, <code>{`uses: ${name}@${shown.manifest.version}`}</code>],
+                  [texts.use, <Copied text={`uses: ${name}@${shown.manifest.version}`} />],
                 ]}
               />
             </Panel>
             <Section title={texts.actions}>
-              {Object.entries(shown.manifest.actions).map(([action, { description, args, outputs }]) => (
-                <details key={action}>
-                  <summary>
-                    <code>{action}</code> {action === shown.manifest.defaultAction ? `(${texts.isDefault}) ` : ""}
-                    <span class={styles["quiet"]}>{description}</span>
-                  </summary>
-                  {outputs.length === 0 ? null : (
-                    <p>
-                      {texts.outputs}: <code>{outputs.join(", ")}</code>
-                    </p>
-                  )}
-                  {args === null ? null : <Sent text={JSON.stringify(args, null, 2)} label={texts.args} />}
-                </details>
-              ))}
+              <ul class={styles["stack"]}>
+                {Object.entries(shown.manifest.actions).map(([name, action]) => (
+                  <li key={name}>
+                    <PluginAction name={name} action={action} isDefault={name === shown.manifest.defaultAction} />
+                  </li>
+                ))}
+              </ul>
             </Section>
             <Section title={texts.versions}>
               <Table
@@ -141,7 +135,7 @@ function versionColumns(mayRemove: boolean, onRemove: (version: Version) => void
     {
       name: texts.remove,
       isQuiet: true,
-      width: "92px",
+      width: "98px",
       align: "end",
       cell: (version) => (mayRemove ? <Button onClick={() => onRemove(version)}>{texts.remove}</Button> : null),
     },

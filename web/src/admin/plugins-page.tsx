@@ -53,7 +53,11 @@ export function PluginsPage() {
     { name: texts.newest, width: "110px", cell: ({ newest }) => <code>{newest}</code> },
     { name: texts.versions, width: "90px", align: "end", cell: ({ versions }) => versions },
   ];
-  const push = mayPush() ? <Button onClick={() => setPushing(true)}>{texts.push}</Button> : undefined;
+  const push = mayPush() ? (
+    <Button kind="primary" onClick={() => setPushing(true)}>
+      {texts.push}
+    </Button>
+  ) : undefined;
   return (
     <Page title={texts.title} about={project?.name} actions={push}>
       <FilterBar>

@@ -41,7 +41,11 @@ export function Teams({ tenantId }: { readonly tenantId: string }) {
     { name: texts.name, cell: ({ teamId, name }) => <RowLink href={at(teamId)}>{name}</RowLink> },
     { name: texts.since, width: "110px", align: "end", cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
-  const make = mayIn("manageTeams", path) ? <Button onClick={() => setMaking(true)}>{texts.make}</Button> : undefined;
+  const make = mayIn("manageTeams", path) ? (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  ) : undefined;
   return (
     <Section title={areaWords.tabs.teams} aside={make}>
       <p class={styles["about"]}>{texts.about}</p>
@@ -95,7 +99,11 @@ export function TeamPart({ tenantId, teamId }: { readonly tenantId: string; read
         mayChange ? <Button onClick={() => setOpen({ kind: "takeOut", member })}>{texts.takeOut}</Button> : null,
     },
   ];
-  const add = mayChange ? <Button onClick={() => setOpen({ kind: "add" })}>{texts.add}</Button> : undefined;
+  const add = mayChange ? (
+    <Button kind="primary" onClick={() => setOpen({ kind: "add" })}>
+      {texts.add}
+    </Button>
+  ) : undefined;
   return (
     <Loaded of={team} rows={3}>
       {({ name, members }) => (

@@ -40,7 +40,13 @@ export function Tenants() {
   return (
     <Section
       title={areaWords.tabs.tenants}
-      aside={may("createTenants") ? <Button onClick={() => setMaking(true)}>{texts.make}</Button> : undefined}
+      aside={
+        may("createTenants") ? (
+          <Button kind="primary" onClick={() => setMaking(true)}>
+            {texts.make}
+          </Button>
+        ) : undefined
+      }
     >
       <Loaded of={tenants.pages}>
         {() => (

@@ -1,5 +1,5 @@
 /** Messages of the pages of projects, tenants and the installation. */
-import { count } from "../words.ts";
+import { count, words } from "../words.ts";
 
 export const areaWords = {
   projects: {
@@ -66,7 +66,7 @@ export const areaWords = {
     noneText: "Roles of the tenant and of the installation count here too.",
     save: "Add",
     roleOf: (name: string) => `Role of ${name}`,
-    roles: { owner: "Owner", admin: "Admin", maintainer: "Maintainer", operator: "Operator", viewer: "Viewer" },
+    roles: words.roles,
   },
   accounts: {
     about: "Users for programs. Each has no password, and acts by its tokens.",
@@ -305,7 +305,18 @@ export const areaWords = {
   notifications: {
     about: "Messages that pipelines of the project have sent, or owe.",
     target: "To",
+    channels: { webhook: "Webhook", slack: "Slack", email: "E-mail" },
+    secretAddress: "at a secret address",
     on: "About",
+    reasons: {
+      success: "success",
+      failure: "failure",
+      partial: "partial success",
+      cancelled: "cancelled",
+      fixed: "success after a failure",
+      approval: "approval",
+      waiting: "long wait",
+    },
     state: "State",
     at: "Made",
     attempts: "Tries",

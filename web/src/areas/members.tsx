@@ -70,12 +70,16 @@ export function Members({ area }: { readonly area: Area }) {
     {
       name: texts.remove,
       isQuiet: true,
-      width: "104px",
+      width: "110px",
       align: "end",
       cell: (member) => (mayWrite ? <Button onClick={() => setRemoving(member)}>{texts.remove}</Button> : null),
     },
   ];
-  const add = mayWrite ? <Button onClick={() => setAdding(true)}>{texts.add}</Button> : undefined;
+  const add = mayWrite ? (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      {texts.add}
+    </Button>
+  ) : undefined;
   return (
     <Section title={areaWords.tabs.members} aside={add}>
       <Loaded of={members.pages}>

@@ -59,7 +59,11 @@ export function Secrets({ of: owner }: { readonly of: SecretOwner }) {
       ),
     },
   ];
-  const set = <Button onClick={() => setOpen({ kind: "set", of: undefined })}>{texts.set}</Button>;
+  const set = (
+    <Button kind="primary" onClick={() => setOpen({ kind: "set", of: undefined })}>
+      {texts.set}
+    </Button>
+  );
   const chosen = open?.of;
   return (
     <Section title={areaWords.tabs.secrets} aside={set}>

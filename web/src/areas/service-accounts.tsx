@@ -49,7 +49,11 @@ export function ServiceAccounts({ owner }: { readonly owner: Owner }) {
     tell(texts.changed);
     accounts.reload();
   };
-  const make = <Button onClick={() => setMaking(true)}>{texts.make}</Button>;
+  const make = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  );
   const columns: readonly Column<Account>[] = [
     { name: texts.name, cell: ({ name }) => name },
     {

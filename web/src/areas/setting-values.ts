@@ -1,4 +1,5 @@
 /** Values of settings as texts, and as fields of a form. Pure. */
+import { sizeText } from "../parts/time-texts.ts";
 import { areaWords } from "./area-words.ts";
 
 const texts = areaWords.settings;
@@ -54,7 +55,8 @@ export function settingText(name: string, value: unknown): string {
       return list.length === 0 ? texts.none : list.map(lineOf).join(", ");
     }
     case "number":
-      return typeof value === "number" ? numbers.format(value) : JSON.stringify(value);
+      if (typeof value !== "number") return JSON.stringify(value);
+      return name === "log.bytes" ? sizeText(value) : numbers.format(value);
     case "word":
       return typeof value === "string" ? value : JSON.stringify(value);
   }

@@ -45,7 +45,9 @@ export function Variables({ area }: { readonly area: Area }) {
     },
   ];
   const set = mayWrite ? (
-    <Button onClick={() => setOpen({ kind: "set", of: undefined })}>{texts.set}</Button>
+    <Button kind="primary" onClick={() => setOpen({ kind: "set", of: undefined })}>
+      {texts.set}
+    </Button>
   ) : undefined;
   return (
     <Section title={areaWords.tabs.variables} aside={set}>

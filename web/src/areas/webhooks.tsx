@@ -24,7 +24,11 @@ export function Webhooks({ area }: { readonly area: Area }) {
   const webhooks = useResource((signal) => listWebhooks(area, signal), [JSON.stringify(area)]);
   const [isMaking, setMaking] = useState(false);
   const [secret, setSecret] = useState<string | undefined>(undefined);
-  const make = <Button onClick={() => setMaking(true)}>{texts.make}</Button>;
+  const make = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  );
   const columns: readonly Column<Webhook>[] = [
     {
       name: texts.address,
@@ -41,7 +45,7 @@ export function Webhooks({ area }: { readonly area: Area }) {
       needs: "wide",
       cell: ({ types }) => (types.length === 0 ? texts.all : types.join(", ")),
     },
-    { name: texts.state, width: "130px", narrow: "96px", cell: (webhook) => <WebhookState of={webhook} /> },
+    { name: texts.state, width: "190px", narrow: "110px", cell: (webhook) => <WebhookState of={webhook} /> },
   ];
   return (
     <Section title={areaWords.tabs.webhooks} aside={make}>

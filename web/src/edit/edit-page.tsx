@@ -1,18 +1,15 @@
 /** The editor of a definition: the text, its problems as one types, the plan beside it, saving and history. */
 import { useEffect, useState } from "preact/hooks";
 import { session } from "../app/session.ts";
-import { api, type Schemas } from "../api/client.ts";
-import { isReason } from "../api/errors.ts";
+import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
 import { STARTER_TEXT } from "../pages/starter.ts";
 import { words } from "../words.ts";
 import { type Draft, readDraft } from "./drafts.ts";
+import { loadHead } from "./head.ts";
 import { Writing } from "./writing.tsx";
-
-/** The saved definition; null before the first save. */
-export type Head = Schemas["Spec"] | null;
 
 export function EditPage({ pipelineId }: { readonly pipelineId: string }) {
   const path = { pipelineId };
@@ -54,14 +51,4 @@ export function EditPage({ pipelineId }: { readonly pipelineId: string }) {
       }
     </Loaded>
   );
-}
-
-async function loadHead(pipelineId: string, signal: AbortSignal): Promise<{ readonly head: Head }> {
-  try {
-    return { head: await api.get("/pipelines/{pipelineId}/spec", { path: { pipelineId }, signal }) };
-  } catch (error) {
-    // A pipeline without a definition has none to show; a pipeline that is gone is told by its own call.
-    if (isReason(error, "not_found")) return { head: null };
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { words } from "../words.ts";
-import type { Head } from "./edit-page.tsx";
+import type { Head } from "./head.ts";
 import styles from "./edit.module.css";
 
 const texts = words.edit;

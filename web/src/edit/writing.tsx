@@ -1,11 +1,11 @@
 /** One text that is written: from the head or a kept draft, until it is saved or discarded. */
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import historyIcon from "lucide-static/icons/history.svg?raw";
 import diffIcon from "lucide-static/icons/file-diff.svg?raw";
 import save from "lucide-static/icons/save.svg?raw";
 import { useKeys } from "../app/keys.ts";
 import { useQuestionBeforeLeaving } from "../app/leaving.ts";
-import { may, session } from "../app/session.ts";
+import { may } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { goToLogin, holdBeforeLogin } from "../api/expiry.ts";
 import { useResource } from "../api/resource.ts";
@@ -13,26 +13,24 @@ import { PlanView } from "../pages/plan-view.tsx";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Ago } from "../parts/time.tsx";
-import { tell } from "../parts/toast.tsx";
 import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
-import type { CodeEditor } from "./code-mirror.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { specOf } from "./definition-text.ts";
-import { type Draft, dropDraft, keepDraft } from "./drafts.ts";
-import type { Head } from "./edit-page.tsx";
+import { type Draft, dropDraft } from "./drafts.ts";
+import type { Head } from "./head.ts";
 import { IncludedFile } from "./included-file.tsx";
 import { HistoryDialog } from "./history-dialog.tsx";
 import { Problems } from "./problems.tsx";
 import { type Base, SaveDialog, type SaveMode, type Written } from "./save-dialog.tsx";
 import type { JsonSchema } from "./schema-hints.ts";
 import { useCodeEditor } from "./use-code-editor.ts";
+import { useKeptDraft } from "./use-kept-draft.ts";
 import styles from "./edit.module.css";
 
 const texts = words.edit;
 /** Problems and plan are asked for when the writer pauses. */
 const TYPED_MS = 350;
-const KEPT_MS = 250;
 
 export function Writing({
   pipeline,
@@ -67,7 +65,6 @@ export function Writing({
   const schema = useRef<JsonSchema | undefined>(undefined);
   const saveButton = useRef<HTMLDivElement>(null);
   const isLeaving = useRef(false);
-  const isDropped = useRef(false);
   const isChanged = text !== base.text;
   const mayWrite = may("writeDefinitions");
 
@@ -82,45 +79,17 @@ export function Writing({
     onLeave: () => saveButton.current?.querySelector<HTMLElement>("button:enabled, a")?.focus(),
   });
 
-  const keep = useCallback(
-    (wasSaving: boolean, of: CodeEditor | null = editor.current) =>
-      keepDraft(pipelineId, {
-        userId: session.value?.user.userId ?? "",
-        text: of?.text() ?? text,
-        format,
-        base,
-        commitMessage,
-        cursor: of?.cursor() ?? 0,
-        isSaving: wasSaving,
-        saveMode,
-        at: Date.now(),
-      }),
-    [pipelineId, text, format, base, commitMessage, saveMode],
-  );
-  useEffect(() => {
-    if (!isChanged) {
-      dropDraft(pipelineId);
-      return undefined;
-    }
-    const timer = setTimeout(() => keep(open === "save"), KEPT_MS);
-    return () => clearTimeout(timer);
-  }, [isChanged, keep, open]);
-  const openedAt = useRef(location.pathname);
-  const latest = useRef({ isChanged, keep });
-  latest.current = { isChanged, keep };
-  // The back button asks nothing, so the text must outlive the page, and its writer must know.
-  useEffect(
-    () => () => {
-      if (!latest.current.isChanged || isDropped.current || location.pathname === openedAt.current) return;
-      latest.current.keep(false);
-      tell(texts.kept(pipeline.name));
-    },
-    [],
-  );
+  const { keep, drop } = useKeptDraft({
+    pipeline,
+    editor,
+    written: { text, format, base, commitMessage, saveMode },
+    isChanged,
+    isSaving: open === "save",
+  });
   useQuestionBeforeLeaving(isChanged && !isLeaving.current ? texts.leave : undefined);
   useEffect(() => holdBeforeLogin(() => setExpired(true)), []);
   const logIn = () => {
-    if (isChanged) keep(open === "save");
+    if (isChanged) keep();
     isLeaving.current = true;
     setExpired(false);
     setTimeout(goToLogin);
@@ -146,6 +115,10 @@ export function Writing({
     schema.current = (await answer.json()) as JsonSchema;
   }, []);
 
+  const reload = (): void => {
+    drop();
+    onReload();
+  };
   const mark = (against: string | null) => {
     setMarked(against !== null);
     editor.current?.markAgainst(against);
@@ -192,42 +165,13 @@ export function Writing({
         </div>
       }
     >
-      {isExpired ? (
-        <div class={styles["notice"]} role="alert">
-          <span>{texts.expired}</span>
-          <Button kind="primary" onClick={logIn}>
-            {texts.logIn}
-          </Button>
-        </div>
-      ) : null}
-      {draft !== undefined && isChanged ? (
-        <div class={styles["notice"]}>
-          <span>
-            {texts.restored} <Ago at={new Date(draft.at).toISOString()} />
-          </span>
-          <Button
-            onClick={() => {
-              if (!confirm(texts.discardAsk)) return;
-              isDropped.current = true;
-              dropDraft(pipelineId);
-              onReload();
-            }}
-          >
-            {texts.discard}
-          </Button>
-        </div>
-      ) : null}
-      {proposal === null ? null : (
-        <div class={styles["notice"]} role="status">
-          <span>
-            {texts.proposed(proposal.branch, proposal.targetBranch)}{" "}
-            <a href={proposal.url} target="_blank" rel="noreferrer">
-              #{proposal.number}
-            </a>
-          </span>
-        </div>
-      )}
-      {mayWrite ? null : <p class={styles["notice"]}>{texts.readOnly}</p>}
+      <Notices
+        onLogIn={isExpired ? logIn : undefined}
+        restored={isChanged ? draft : undefined}
+        onDiscard={reload}
+        proposal={proposal}
+        mayWrite={mayWrite}
+      />
       <div class={styles["columns"]}>
         <div class={styles["writing"]}>
           <div ref={host} class={styles["editor"]} data-editor="definition" />
@@ -301,15 +245,67 @@ export function Writing({
             setOpen(undefined);
           }}
           onRestored={() => {
-            isDropped.current = true;
-            dropDraft(pipelineId);
             setOpen(undefined);
-            onReload();
+            reload();
           }}
           onClose={() => setOpen(undefined)}
         />
       ) : null}
     </Page>
+  );
+}
+
+/** What the writer has to know above the text. */
+function Notices({
+  onLogIn,
+  restored,
+  onDiscard,
+  proposal,
+  mayWrite,
+}: {
+  /** Undefined while the session lasts. */
+  readonly onLogIn: (() => void) | undefined;
+  readonly restored: Draft | undefined;
+  readonly onDiscard: () => void;
+  readonly proposal: Schemas["SavedSpec"]["pullRequest"];
+  readonly mayWrite: boolean;
+}) {
+  return (
+    <>
+      {onLogIn === undefined ? null : (
+        <div class={styles["notice"]} role="alert">
+          <span>{texts.expired}</span>
+          <Button kind="primary" onClick={onLogIn}>
+            {texts.logIn}
+          </Button>
+        </div>
+      )}
+      {restored === undefined ? null : (
+        <div class={styles["notice"]}>
+          <span>
+            {texts.restored} <Ago at={new Date(restored.at).toISOString()} />
+          </span>
+          <Button
+            onClick={() => {
+              if (confirm(texts.discardAsk)) onDiscard();
+            }}
+          >
+            {texts.discard}
+          </Button>
+        </div>
+      )}
+      {proposal === null ? null : (
+        <div class={styles["notice"]} role="status">
+          <span>
+            {texts.proposed(proposal.branch, proposal.targetBranch)}{" "}
+            <a href={proposal.url} target="_blank" rel="noreferrer">
+              #{proposal.number}
+            </a>
+          </span>
+        </div>
+      )}
+      {mayWrite ? null : <p class={styles["notice"]}>{texts.readOnly}</p>}
+    </>
   );
 }
 

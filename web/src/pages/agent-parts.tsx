@@ -36,10 +36,14 @@ export function Slots({ agent: { busy, slots } }: { readonly agent: Agent }) {
   );
 }
 
+/** What an agent finds out by itself. Such labels stand behind those that were given to it. */
+const FOUND = new Set(["os", "arch", "hostname", "cores", "step-isolation", "container-engine"]);
+
 export function Labels({ labels }: { readonly labels: Readonly<Record<string, string>> }) {
+  const list = Object.entries(labels).toSorted(([a], [b]) => Number(FOUND.has(a)) - Number(FOUND.has(b)));
   return (
-    <span class={styles["labels"]}>
-      {Object.entries(labels).map(([key, value]) => (
+    <span class={styles["labels"]} title={list.map(([key, value]) => `${key}=${value}`).join(", ")}>
+      {list.map(([key, value]) => (
         <code key={key}>
           {key}={value}
         </code>

@@ -1,6 +1,6 @@
 /** One agent: its labels and who set them, what it runs, and draining. */
 import { useState } from "preact/hooks";
-import { may } from "../app/session.ts";
+import { may, projects } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { pipelineName } from "../api/names.ts";
 import { useResource } from "../api/resource.ts";
@@ -13,11 +13,18 @@ import { RowLink, Table } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
-import { AgentState, Slots } from "./agent-parts.tsx";
+import { type Agent, AgentState, Slots } from "./agent-parts.tsx";
 import { shortId } from "./run-cells.tsx";
 import styles from "./forms.module.css";
 
 const texts = words.agents;
+
+type Reach = NonNullable<Agent["reach"]>;
+
+function reachText({ tenantId, projectIds }: Reach): string {
+  if (projectIds === null) return texts.ofTenant(tenantId);
+  return projectIds.map((id) => projects.value.find(({ projectId }) => projectId === id)?.name ?? id).join(", ");
+}
 
 export function AgentPage({ agentId }: { readonly agentId: string }) {
   const [isAsking, setAsking] = useState(false);
@@ -67,12 +74,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
                   [texts.slots, <Slots agent={shown} />],
                   [texts.version, shown.version],
                   [texts.registered, <Ago at={shown.createdAt} />],
-                  [
-                    texts.reach,
-                    shown.reach === null
-                      ? texts.everywhere
-                      : (shown.reach.projectIds ?? [shown.reach.tenantId]).join(", "),
-                  ],
+                  [texts.reach, shown.reach === null ? texts.everywhere : reachText(shown.reach)],
                 ]}
               />
             </Panel>
@@ -89,7 +91,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
                       name: words.runs.pipeline,
                       cell: ({ runId, pipelineId }) => (
                         <RowLink href={`/runs/${runId}`}>
-                          {pipelineName(pipelineId)} {shortId(runId)}
+                          {pipelineName(pipelineId)} <code>{shortId(runId)}</code>
                         </RowLink>
                       ),
                     },

@@ -1,10 +1,12 @@
 /** The agents, with what each takes and how much it runs now. */
+import { useState } from "preact/hooks";
 import server from "lucide-static/icons/server.svg?raw";
 import { useFilters } from "../app/place.ts";
 import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
+import { Button } from "../parts/button.tsx";
 import { FilterBar, FilterText } from "../parts/filters.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -12,6 +14,9 @@ import { Blank } from "../parts/problem.tsx";
 import { type Column, RowLink, Table } from "../parts/table.tsx";
 import { words } from "../words.ts";
 import { type Agent, AgentState, Labels, Slots } from "./agent-parts.tsx";
+import styles from "./forms.module.css";
+import { AddAgentDialog, mayRegister, RegistrationTokens } from "./registration.tsx";
+import { registrationWords } from "./registration-words.ts";
 
 const texts = words.agents;
 
@@ -25,6 +30,8 @@ const COLUMNS: readonly Column<Agent>[] = [
 
 export function AgentsPage() {
   const [filters, change] = useFilters();
+  const [isAdding, setAdding] = useState(false);
+  const [turn, setTurn] = useState(0);
   const agents = useResource((signal) => api.get("/agents", { signal }), []);
   useLive({ channel: "channel_agents", params: {} }, ({ type }) => {
     if (type === "agent") agents.reload();
@@ -34,8 +41,14 @@ export function AgentsPage() {
     [name, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].some((text) =>
       text.toLowerCase().includes(wanted),
     );
+  const mayAdd = mayRegister();
+  const add = mayAdd ? (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      {registrationWords.add}
+    </Button>
+  ) : undefined;
   return (
-    <Page title={texts.title}>
+    <Page title={texts.title} actions={add}>
       <FilterBar>
         <FilterText label={texts.filter} value={filters["name"] ?? ""} isMain onChange={(name) => change({ name })} />
         <SavedFilterList />
@@ -43,14 +56,18 @@ export function AgentsPage() {
       <Loaded of={agents}>
         {({ list }) =>
           list.length === 0 ? (
-            <Blank icon={server} title={texts.none}>
-              {texts.noneText}
+            <Blank icon={server} title={texts.none} actions={add}>
+              {mayAdd ? texts.noneText : texts.noneForReader}
             </Blank>
-          ) : (
+          ) : list.some(fits) ? (
             <Table label={texts.title} columns={COLUMNS} rows={list.filter(fits)} keyOf={({ agentId }) => agentId} />
+          ) : (
+            <p class={styles["quiet"]}>{texts.noneFits}</p>
           )
         }
       </Loaded>
+      {mayAdd ? <RegistrationTokens turn={turn} /> : null}
+      {isAdding ? <AddAgentDialog onMade={() => setTurn(turn + 1)} onClose={() => setAdding(false)} /> : null}
     </Page>
   );
 }

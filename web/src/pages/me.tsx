@@ -4,6 +4,7 @@ import { logOut, session } from "../app/session.ts";
 import { chooseTheme, type Theme, theme } from "../app/theme.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { browserText } from "../parts/browser-text.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { Chips } from "../parts/filters.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -48,7 +49,7 @@ export function MePage() {
   return (
     <Page
       title={user?.name ?? texts.title}
-      about={user?.role === null || user === undefined ? undefined : `${texts.role}: ${user.role}`}
+      about={user?.role === null || user === undefined ? undefined : texts.role(words.roles[user.role])}
       actions={
         <>
           <ButtonLink href="/device">{texts.device}</ButtonLink>
@@ -80,7 +81,9 @@ export function MePage() {
                     <>
                       {texts.kinds[kind]}
                       {current ? ` (${texts.thisOne})` : null}
-                      <Under>{[address, userAgent].filter((text) => text !== "").join(" · ")}</Under>
+                      <Under title={userAgent}>
+                        {[browserText(userAgent), address].filter((text) => text !== "").join(" · ")}
+                      </Under>
                     </>
                   ),
                 },

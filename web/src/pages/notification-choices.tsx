@@ -1,6 +1,6 @@
 /** What the reader wants to be told of by e-mail: one choice for each project and kind of run. */
 import { useState } from "preact/hooks";
-import { projects } from "../app/session.ts";
+import { may, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
@@ -39,7 +39,7 @@ export function NotificationChoices() {
     <Section
       title={texts.title}
       aside={
-        typeof value?.detail.email === "string" ? (
+        typeof value?.detail.email === "string" && choices.length < projects.value.length ? (
           <Button onClick={() => setEditing(choices.length)}>{texts.add}</Button>
         ) : undefined
       }
@@ -47,12 +47,14 @@ export function NotificationChoices() {
       <Loaded of={resource} rows={2}>
         {({ detail: { email } }) =>
           email === null ? (
-            <p class={styles["quiet"]}>{texts.noEmail}</p>
+            <p class={styles["quiet"]}>
+              {texts.noEmail} {may("manageUsers") ? <a href="/admin/users">{texts.setEmail}</a> : texts.askForEmail}
+            </p>
           ) : choices.length === 0 ? (
             <p class={styles["quiet"]}>{texts.none(email)}</p>
           ) : (
             <>
-              <p class={styles["quiet"]}>{texts.to(email)}</p>
+              <p class={`${styles["quiet"]} ${styles["lead"]}`}>{texts.to(email)}</p>
               <Table
                 label={texts.title}
                 rows={choices}
@@ -99,6 +101,7 @@ export function NotificationChoices() {
       {editing === undefined ? null : (
         <ChoiceDialog
           of={choices[editing]}
+          taken={choices.flatMap(({ projectId }, at) => (at === editing ? [] : [projectId]))}
           onClose={() => setEditing(undefined)}
           onSave={(choice) => replace([...choices.slice(0, editing), choice, ...choices.slice(editing + 1)])}
         />
@@ -109,15 +112,20 @@ export function NotificationChoices() {
 
 function ChoiceDialog({
   of,
+  taken,
   onClose,
   onSave,
 }: {
   /** Undefined for a new choice. */
   readonly of: Choice | undefined;
+  /** Projects of the other choices: each has one. */
+  readonly taken: readonly string[];
   readonly onClose: () => void;
   readonly onSave: (choice: Wanted) => Promise<unknown>;
 }) {
-  const known = projects.value.map(({ projectId, name }) => [projectId, name] as const);
+  const known = projects.value
+    .filter(({ projectId }) => !taken.includes(projectId))
+    .map(({ projectId, name }) => [projectId, name] as const);
   return (
     <FormDialog
       title={of === undefined ? texts.add : texts.change}

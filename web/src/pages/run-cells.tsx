@@ -14,7 +14,7 @@ const texts = words.runs;
 
 /** Enough of the id to tell runs of one list apart. */
 export function shortId(runId: string): string {
-  return runId.slice(-6);
+  return runId.slice(-6).toLowerCase();
 }
 
 /** A definition that is not in Git has revisions instead of commits. */
@@ -33,9 +33,14 @@ function RunStatus({ run }: { readonly run: Run }) {
   );
 }
 
+/** A trigger of the definition without a name has its number, which tells a reader nothing. */
+function triggerName({ trigger: { kind, event } }: Run): string {
+  return event === undefined || /^\d+$/.test(event.name) ? texts.triggers[kind] : event.name;
+}
+
 /** Where a run comes from: its branch and commit, or its trigger. */
 export function Origin({ run }: { readonly run: Run }) {
-  const { ref, kind } = run.trigger;
+  const { ref } = run.trigger;
   const branch = ref.replace(/^refs\/(heads|tags)\//, "");
   return (
     <span class={styles["origin"]}>
@@ -49,7 +54,7 @@ export function Origin({ run }: { readonly run: Run }) {
           <code>{run.commitSha.slice(0, 7)}</code> ·{" "}
         </>
       )}
-      {run.trigger.event?.name ?? texts.triggers[kind]}
+      {triggerName(run)}
       {run.triggeredBy === "" ? null : ` ${texts.by_(run.triggeredBy)}`}
       {run.attempt > 1 ? ` · ${texts.attempt(run.attempt)}` : null}
     </span>

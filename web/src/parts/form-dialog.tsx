@@ -21,13 +21,14 @@ export interface Field {
 
 export type Values = Readonly<Record<string, string>>;
 
-/** `onSave`: the dialog closes when it resolves, and shows what it rejects with. */
+/** `onSave`: the dialog closes when it resolves, and shows what it rejects with. `keepsOpen`: the caller shows what comes next. */
 export function FormDialog({
   title,
   about,
   fields,
   save,
   wide,
+  keepsOpen = false,
   onSave,
   onClose,
 }: {
@@ -37,6 +38,7 @@ export function FormDialog({
   /** The text of the button. */
   readonly save: string;
   readonly wide?: boolean;
+  readonly keepsOpen?: boolean;
   readonly onSave: (values: Values) => Promise<unknown>;
   readonly onClose: () => void;
 }) {
@@ -49,7 +51,10 @@ export function FormDialog({
     if (!isComplete || isBusy) return;
     setBusy(true);
     onSave(values)
-      .then(onClose, (error: unknown) => setProblem(problemText(error)))
+      .then(
+        () => (keepsOpen ? undefined : onClose()),
+        (error: unknown) => setProblem(problemText(error)),
+      )
       .finally(() => setBusy(false));
   };
   return (

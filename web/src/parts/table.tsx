@@ -89,8 +89,12 @@ export function RowButton({
 }
 
 /** A second line under the main text of a cell. */
-export function Under({ children }: { readonly children: ComponentChildren }) {
-  return <span class={styles["under"]}>{children}</span>;
+export function Under({ title, children }: { readonly title?: string; readonly children: ComponentChildren }) {
+  return (
+    <span class={styles["under"]} title={title}>
+      {children}
+    </span>
+  );
 }
 
 /** What lies above the link of the row, and so can be clicked by itself. */

@@ -22,7 +22,7 @@ export function Tabs({
     <nav ref={list} class={styles["tabs"]} aria-label={label}>
       {of.map(([href, name]) => (
         <a key={href} href={href} aria-current={href === here ? "page" : undefined}>
-          {name}
+          <span data-name={name}>{name}</span>
         </a>
       ))}
     </nav>

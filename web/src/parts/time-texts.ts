@@ -17,8 +17,10 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 /** `in 5 min`, `3h ago`, `now`. */
 export function relativeText(atMs: number, nowMs: number): string {
   const awayMs = atMs - nowMs;
-  const step = STEPS.find(([, ms]) => Math.abs(awayMs) >= ms);
-  if (step !== undefined) return relative.format(Math.trunc(awayMs / step[1]), step[0]);
+  // What lasts for 7 days from now is said to end in 7 days, also a moment later.
+  const near = (ms: number): number => (awayMs > 0 ? Math.round(awayMs / ms) : Math.trunc(awayMs / ms));
+  const step = STEPS.find(([, ms]) => Math.abs(near(ms)) >= 1 && (awayMs < 0 || awayMs >= 0.95 * ms));
+  if (step !== undefined) return relative.format(near(step[1]), step[0]);
   return Math.abs(awayMs) < 10 * SECOND ? "now" : relative.format(Math.trunc(awayMs / SECOND), "second");
 }
 

@@ -20,6 +20,10 @@ export const tokenWords = {
   lastUsed: "Last used",
   expires: "Expires",
   remove: "Delete",
+  removeTitle: (name: string) => `Delete the token ${name}`,
+  removeText: "Programs that use the token are refused from their next call on.",
   removed: "The token is deleted",
+  may: (what: string) => `may ${what}`,
+  mayAll: "may do all that its account may",
   never: "never",
 } as const;

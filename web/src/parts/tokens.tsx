@@ -1,12 +1,12 @@
 /** Tokens of an account, and the dialog that makes one and shows it once. */
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { words } from "../words.ts";
 import { Button } from "./button.tsx";
 import { copyText } from "./copy.ts";
 import { Dialog } from "./dialog.tsx";
-import { FormDialog } from "./form-dialog.tsx";
-import { Table, Under } from "./table.tsx";
+import { ConfirmDialog, FormDialog } from "./form-dialog.tsx";
+import { type Column, Table, Under } from "./table.tsx";
 import { Ago } from "./time.tsx";
 import { tokenWords } from "./token-words.ts";
 import styles from "./tokens.module.css";
@@ -15,6 +15,7 @@ const texts = tokenWords;
 const LIFETIMES = Object.entries(texts.lifetimes);
 const SCOPES = Object.entries(texts.scopes);
 
+type Token = Schemas["Token"];
 type Scope = "read" | "trigger" | "write" | "admin";
 
 export interface TokenFields {
@@ -28,47 +29,60 @@ export function TokenTable({
   list,
   onRemove,
 }: {
-  readonly list: readonly Schemas["Token"][];
-  readonly onRemove: (token: Schemas["Token"]) => Promise<unknown>;
+  readonly list: readonly Token[];
+  readonly onRemove: (token: Token) => Promise<unknown>;
 }) {
+  const [removing, setRemoving] = useState<Token | undefined>(undefined);
+  const columns: readonly Column<Token>[] = [
+    {
+      name: texts.name,
+      cell: ({ name, scopes }) => (
+        <>
+          {name}
+          <Under>{scopesText(scopes)}</Under>
+        </>
+      ),
+    },
+    {
+      name: texts.lastUsed,
+      width: "110px",
+      needs: "wide",
+      align: "end",
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? texts.never : <Ago at={lastUsedAt} />),
+    },
+    {
+      name: texts.expires,
+      width: "110px",
+      align: "end",
+      cell: ({ expiresAt }) => (expiresAt === null ? texts.never : <Ago at={expiresAt} />),
+    },
+    {
+      name: texts.remove,
+      isQuiet: true,
+      width: "98px",
+      align: "end",
+      cell: (token) => <Button onClick={() => setRemoving(token)}>{texts.remove}</Button>,
+    },
+  ];
   return (
-    <Table
-      label={texts.title}
-      rows={list}
-      keyOf={({ tokenId }) => tokenId}
-      columns={[
-        {
-          name: texts.name,
-          cell: ({ name, scopes }) => (
-            <>
-              {name}
-              <Under>{scopes.join(", ")}</Under>
-            </>
-          ),
-        },
-        {
-          name: texts.lastUsed,
-          width: "110px",
-          needs: "wide",
-          align: "end",
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? texts.never : <Ago at={lastUsedAt} />),
-        },
-        {
-          name: texts.expires,
-          width: "110px",
-          align: "end",
-          cell: ({ expiresAt }) => (expiresAt === null ? texts.never : <Ago at={expiresAt} />),
-        },
-        {
-          name: texts.remove,
-          isQuiet: true,
-          width: "92px",
-          align: "end",
-          cell: (token) => <Button onClick={() => onRemove(token)}>{texts.remove}</Button>,
-        },
-      ]}
-    />
+    <>
+      <Table label={texts.title} rows={list} keyOf={({ tokenId }) => tokenId} columns={columns} />
+      {removing === undefined ? null : (
+        <ConfirmDialog
+          title={texts.removeTitle(removing.name)}
+          text={texts.removeText}
+          action={texts.remove}
+          onClose={() => setRemoving(undefined)}
+          onConfirm={() => onRemove(removing)}
+        />
+      )}
+    </>
   );
+}
+
+function scopesText(scopes: readonly string[]): string {
+  if (scopes.length === 0) return texts.mayAll;
+  return texts.may(scopes.map((word) => SCOPES.find(([scope]) => scope === word)?.[1] ?? word).join("; "));
 }
 
 /** `onCreate` answers the token, which the dialog then shows in place of the fields. */
@@ -80,7 +94,6 @@ export function NewTokenDialog({
   readonly onClose: () => void;
 }) {
   const [made, setMade] = useState<string | undefined>(undefined);
-  const isMade = useRef(false);
   if (made === undefined) {
     return (
       <FormDialog
@@ -91,13 +104,11 @@ export function NewTokenDialog({
           { name: "scope", label: texts.scope, kind: "select", value: "", options: SCOPES },
           { name: "expiresIn", label: texts.lasts, kind: "select", value: "90d", options: LIFETIMES },
         ]}
-        // A form that was sent closes itself, and the token comes in its place.
-        onClose={() => (isMade.current ? undefined : onClose())}
+        keepsOpen
+        onClose={onClose}
         onSave={async ({ name = "", scope = "", expiresIn = "" }) => {
           const scopes = scope === "" ? {} : { scopes: [scope as Scope] };
-          const token = await onCreate({ name: name.trim(), expiresIn, ...scopes });
-          isMade.current = true;
-          setMade(token);
+          setMade(await onCreate({ name: name.trim(), expiresIn, ...scopes }));
         }}
       />
     );

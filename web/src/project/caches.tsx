@@ -61,7 +61,7 @@ export function Caches({ projectId, mayDelete }: { readonly projectId: string; r
     {
       name: texts.remove,
       isQuiet: true,
-      width: "92px",
+      width: "98px",
       align: "end",
       cell: (entry) => (mayDelete ? <Button onClick={() => remove(entry)}>{texts.remove}</Button> : null),
     },

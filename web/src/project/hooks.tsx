@@ -35,7 +35,11 @@ export function Hooks({ projectId }: { readonly projectId: string }) {
   const path = { projectId };
   const hooks = useResource((signal) => api.get("/projects/{projectId}/hooks", { path, signal }), [projectId]);
   const [isMaking, setMaking] = useState(false);
-  const make = <Button onClick={() => setMaking(true)}>{texts.make}</Button>;
+  const make = (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      {texts.make}
+    </Button>
+  );
   const columns: readonly Column<Hook>[] = [
     {
       name: texts.name,

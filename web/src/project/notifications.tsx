@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import bell from "lucide-static/icons/bell.svg?raw";
 import { api, type Schemas } from "../api/client.ts";
+import { pipelineName } from "../api/names.ts";
 import { useResource } from "../api/resource.ts";
 import { useFilters } from "../app/place.ts";
 import { areaWords } from "../areas/area-words.ts";
@@ -20,7 +21,14 @@ import { tell } from "../parts/toast.tsx";
 const texts = areaWords.notifications;
 const { states, allStates } = areaWords.webhooks;
 type Notification = Schemas["Notification"];
+const HIDDEN = "***";
 const STATES: readonly (readonly [string, string])[] = [["", allStates], ...Object.entries(states)];
+
+/** The server does not tell an address that is a secret. */
+function targetText({ channel, target }: Pick<Notification, "channel" | "target">): string {
+  const name = texts.channels[channel];
+  return target.includes(HIDDEN) ? `${name}, ${texts.secretAddress}` : `${name}: ${target}`;
+}
 
 export function Notifications({ projectId, mayResend }: { readonly projectId: string; readonly mayResend: boolean }) {
   const [filters, change] = useFilters();
@@ -44,9 +52,9 @@ export function Notifications({ projectId, mayResend }: { readonly projectId: st
       name: texts.target,
       cell: (one) => (
         <>
-          <RowButton onClick={() => setOpen(one)}>{one.target}</RowButton>
+          <RowButton onClick={() => setOpen(one)}>{targetText(one)}</RowButton>
           <Under>
-            {one.channel} · {one.on}
+            {texts.reasons[one.on]} · {pipelineName(one.pipelineId)}
             {one.job === null ? "" : ` · ${one.job}`}
           </Under>
         </>
@@ -131,8 +139,8 @@ function NotificationDialog({
           <>
             <Facts
               of={[
-                [texts.target, `${shown.channel}: ${shown.target}`],
-                [texts.on, shown.on],
+                [texts.target, targetText(shown)],
+                [texts.on, texts.reasons[shown.on]],
                 [texts.state, <DeliveryState state={shown.state} word={states[shown.state]} />],
                 [texts.run, <a href={`/runs/${runId}`}>{runId}</a>],
                 ...(shown.problem === "" ? [] : ([[texts.problem, shown.problem]] as const)),

@@ -9,6 +9,7 @@ import { type Resource, useResource } from "../api/resource.ts";
 import { addressOf, type Area, mayHere } from "../areas/area.ts";
 import { AreaPart } from "../areas/area-part.tsx";
 import { areaWords } from "../areas/area-words.ts";
+import styles from "../areas/areas.module.css";
 import { Secrets } from "../areas/secrets.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
@@ -132,6 +133,13 @@ function Overview({ project, resource }: { readonly project: Project; readonly r
     resource.reload();
     await loadProjects();
   };
+  const { tenantId } = project;
+  const mayReadTenant = mayIn("readTenants", { tenantId });
+  const tenant = useResource(
+    async (signal) =>
+      mayReadTenant ? await api.get("/tenants/{tenantId}", { path: { tenantId }, signal }) : undefined,
+    [tenantId, mayReadTenant],
+  );
   const mayChange = mayIn("manageProjects", project);
   const mayDelete = mayIn("deleteProjects", project);
   return (
@@ -139,8 +147,8 @@ function Overview({ project, resource }: { readonly project: Project; readonly r
       title={tabs.overview}
       aside={
         mayChange || mayDelete ? (
-          <span>
-            {mayChange ? <Button onClick={() => setOpen("change")}>{texts.change}</Button> : null}{" "}
+          <span class={styles["buttons"]}>
+            {mayChange ? <Button onClick={() => setOpen("change")}>{texts.change}</Button> : null}
             {mayChange ? (
               <Button
                 title={texts.archiveText}
@@ -151,7 +159,7 @@ function Overview({ project, resource }: { readonly project: Project; readonly r
               >
                 {project.archived ? texts.unarchive : texts.archive}
               </Button>
-            ) : null}{" "}
+            ) : null}
             {mayDelete ? <Button onClick={() => setOpen("remove")}>{texts.remove}</Button> : null}
           </span>
         ) : undefined
@@ -162,7 +170,14 @@ function Overview({ project, resource }: { readonly project: Project; readonly r
           of={[
             [texts.slug, <code>{project.slug}</code>],
             ...(project.description === "" ? [] : ([[texts.description, project.description]] as const)),
-            [texts.tenant, project.tenantId],
+            [
+              texts.tenant,
+              mayReadTenant && tenant.error === undefined ? (
+                <a href={`/admin/tenants/${tenantId}`}>{tenant.value?.name}</a>
+              ) : (
+                tenantId
+              ),
+            ],
             [texts.created, <Ago at={project.createdAt} />],
             ...(project.archived ? ([[texts.archived, texts.archiveText]] as const) : []),
             [

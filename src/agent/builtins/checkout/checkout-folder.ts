@@ -1,7 +1,7 @@
 /** The folder of a checkout. It is in the workspace, even if earlier steps have put links there, and it is emptied. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { mountPointsIn } from "../mount-points.ts";
+import { mountPointsIn } from "../../folders/mount-points.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 
 /**

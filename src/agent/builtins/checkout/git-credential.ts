@@ -7,18 +7,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CREDENTIAL_SCRIPT, TOKEN_USER } from "../../../git/git-settings.ts";
 import type { Repository } from "./checkout-args.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 import type { GitAccess } from "./git.ts";
 
 const NO_ACCESS: GitAccess = { env: {}, settings: [] };
-/** User name for a token. Hosts that check the name accept this one. The repository's address may hold another. */
-const TOKEN_USER = "x-access-token";
-/**
- * A credential helper for Git: shell text that contains nothing from the step. Git asks for a credential with `get`.
- */
-const CREDENTIAL_SCRIPT =
-  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MILLRACE_GIT_USER" "$MILLRACE_GIT_PASSWORD"; }; f';
 /** Longer paths cannot be paths of a socket. */
 const MAX_SOCKET_PATH = 100;
 

@@ -1,5 +1,6 @@
 /** Runs the machine's Git without prompts, without the settings of the machine or user, and without hooks. */
 import { spawn } from "node:child_process";
+import { type Setting, settingsAsVariables } from "../../../git/git-settings.ts";
 import { type CheckoutFault, CheckoutProblem, problemOf } from "./checkout-problem.ts";
 
 /** The first version that reads settings from the environment. */
@@ -8,8 +9,6 @@ const OLDEST = [2, 31] as const;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** How many characters at the end of Git's messages are kept to find the fault. */
 const KEPT_CHARS = 16_384;
-
-export type Setting = readonly [key: string, value: string];
 
 const SETTINGS: readonly Setting[] = [
   ["safe.directory", "*"],
@@ -88,7 +87,7 @@ export class Git {
           GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15",
           GIT_SSH_VARIANT: "ssh",
           ...env,
-          ...asEnvironment([...SETTINGS, ...settings]),
+          ...settingsAsVariables([...SETTINGS, ...settings]),
         },
       });
       const printed: Buffer[] = [];
@@ -110,12 +109,4 @@ export class Git {
       child.once("close", (code) => resolve(code === 0 ? Buffer.concat(printed).toString() : { stderr }));
     });
   }
-}
-
-function asEnvironment(settings: readonly Setting[]): Record<string, string> {
-  const pairs = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ]);
-  return { ...(Object.fromEntries(pairs) as Record<string, string>), GIT_CONFIG_COUNT: String(settings.length) };
 }

@@ -10,6 +10,8 @@ import { dirname, join } from "node:path";
 import { MillraceError } from "../../../domain/errors.ts";
 import type { Logger } from "../../../domain/logger.ts";
 import type { PluginPin } from "../../../domain/plugins.ts";
+import { Holds } from "../../../domain/work/holds.ts";
+import { InTurn } from "../../../domain/work/in-turn.ts";
 
 export interface PluginCacheOptions {
   /** Created when it is needed. */
@@ -49,10 +51,10 @@ const CONTENT_FOLDER = "plugin";
 
 export class PluginCache {
   readonly #options: PluginCacheOptions;
-  /** How many steps use or wait for a package, by its checksum. */
-  readonly #users = new Map<string, number>();
-  /** The end of the last queued request for a package, by its checksum. */
-  readonly #lastTurns = new Map<string, Promise<void>>();
+  /** The steps that use or wait for a package, by its checksum. */
+  readonly #uses = new Holds();
+  /** By checksum: only one of the requests for a package fetches it. */
+  readonly #requests = new InTurn();
 
   constructor(options: PluginCacheOptions) {
     this.#options = options;
@@ -67,45 +69,17 @@ export class PluginCache {
     const { sha256, signal } = request;
     if (!/^[0-9a-f]{64}$/.test(sha256))
       throw new MillraceError("malformed_request", "a plugin came without a checksum");
-    this.#users.set(sha256, (this.#users.get(sha256) ?? 0) + 1);
-    let isHeld = true;
-    const release = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      const others = this.#users.get(sha256)! - 1;
-      if (others > 0) this.#users.set(sha256, others);
-      else this.#users.delete(sha256);
-    };
+    const release = this.#uses.hold(sha256);
+    const unpacked = this.#requests.run(sha256, () => {
+      signal.throwIfAborted();
+      return this.#ensureUnpacked(request);
+    });
     try {
-      await this.#inTurn(sha256, signal, () => this.#ensureUnpacked(request));
+      await unlessAborted(signal, unpacked);
       return { folder: join(this.#folderOf(sha256), CONTENT_FOLDER), release };
     } catch (error) {
       release();
       throw error;
-    }
-  }
-
-  /** Runs requests for the same package one after the other, so that only one of them fetches it. */
-  async #inTurn(sha256: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    const before = this.#lastTurns.get(sha256) ?? Promise.resolve();
-    const turn = before.then(() => {
-      signal.throwIfAborted();
-      return work();
-    });
-    const ended = turn.catch(() => {});
-    this.#lastTurns.set(sha256, ended);
-    void ended.then(() => {
-      if (this.#lastTurns.get(sha256) === ended) this.#lastTurns.delete(sha256);
-    });
-    let stop = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason as Error);
-      signal.addEventListener("abort", stop, { once: true });
-    });
-    try {
-      await Promise.race([turn, aborted]);
-    } finally {
-      signal.removeEventListener("abort", stop);
     }
   }
 
@@ -154,7 +128,7 @@ export class PluginCache {
     for (const entry of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {
       if (bytes <= limitBytes) return;
       // Checked and moved aside in one turn of the event loop, so that no step begins to use the plugin in between.
-      if (this.#users.has(entry.name)) continue;
+      if (this.#uses.has(entry.name)) continue;
       const aside = join(folder, `.old-${randomUUID()}`);
       renameSync(join(folder, entry.name), aside);
       bytes -= entry.bytes;
@@ -178,6 +152,20 @@ export async function clearDrafts(folder: string): Promise<void> {
   }
   for (const name of names.filter((each) => each.startsWith("."))) {
     await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Settles as the work does, or rejects with the reason of the signal before. The work is not stopped. */
+async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 

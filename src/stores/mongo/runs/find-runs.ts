@@ -1,6 +1,6 @@
 /** Searches for runs in MongoDB. Each search names the index that it reads, and fails without that index. */
 import type { Collection, Filter, IndexSpecification } from "mongodb";
-import { NO_PIPELINE, type RunSearch, type RunSearchPage } from "../../ports/aggregates.ts";
+import { NO_PIPELINE, type RunSearch, type RunSearchPage, type RunSearchPlace } from "../../ports/aggregates.ts";
 import type { ListKey } from "../../ports/pages.ts";
 import { type AggregateDocument, HEAD_FIELDS, type HeadDocument, toHead } from "./aggregate-documents.ts";
 import { behind } from "./list-place.ts";
@@ -24,7 +24,7 @@ const INDEXES = {
 export async function findRuns(
   aggregates: Collection<AggregateDocument>,
   search: RunSearch,
-  { limit, after }: { readonly limit: number; readonly after?: ListKey | undefined },
+  { limit, after }: RunSearchPlace,
 ): Promise<RunSearchPage> {
   const found = await aggregates
     .find<HeadDocument>(queryOf(search, after), { projection: LISTED })

@@ -3,7 +3,8 @@
  * looked at run by run, some at a time, and only so far.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AggregateHead, RunSearch, RunSearchPage } from "../../ports/aggregates.ts";
+import type { RunId } from "../../../domain/ids.ts";
+import type { AggregateHead, RunSearch, RunSearchPage, RunSearchPlace } from "../../ports/aggregates.ts";
 import type { ListKey } from "../../ports/pages.ts";
 import type { Database, Row } from "../database.ts";
 import { LISTED } from "./list-runs.ts";
@@ -39,7 +40,7 @@ const BY_KIND = "json_extract(origin, '$.trigger.kind')";
 export async function findRuns(
   db: Database,
   search: RunSearch,
-  { limit, after }: { readonly limit: number; readonly after?: ListKey | undefined },
+  { limit, after, isKnown }: RunSearchPlace,
 ): Promise<RunSearchPage> {
   const { index, parts, rest } = indexFor(search);
   if (parts.length === 0) return { list: [], next: null };
@@ -50,10 +51,11 @@ export async function findRuns(
   for (let lookedAt = 0; ; await nextTurn()) {
     const keys = await candidates(db, { index, parts, place, from: search.from ?? 0, limit: atOnce });
     lookedAt += keys.length;
+    const unknown = isKnown === undefined ? keys : keys.filter(({ id }) => !isKnown(id as RunId));
     const found = await db.all(
       `SELECT ${LISTED} FROM aggregates WHERE root_id IN (SELECT value FROM json_each(?))
          ${rest.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY created_at DESC, root_id DESC`,
-      JSON.stringify(keys.map(({ id }) => id)),
+      JSON.stringify(unknown.map(({ id }) => id)),
       ...rest.flatMap(({ values }) => values),
     );
     list.push(...found.slice(0, limit - list.length).map((row) => toHead(row)));

@@ -4,6 +4,7 @@
  */
 /* oxlint-disable no-control-regex -- the patterns of this file are about control characters */
 import Anser from "anser";
+import { type AnnotationLevel, LINE_LEVELS, readLogCommand } from "../../../../src/domain/notes/log-commands.ts";
 
 /** Characters of the line that are shown alike. */
 export interface Piece {
@@ -33,23 +34,18 @@ const CONTROL =
 
 const ANY_CONTROL = new RegExp(CONTROL.source);
 
-/** A line that annotates a place in a file, up to its message: `::error file=a.c,line=3::`. */
-const ANNOTATION = /^\s*::(error|warning|notice)(?: [^]*?)?::/;
-/** The level of such a line in the log. A line with the same text and another level annotates nothing. */
-const LEVELS = { error: "error", warning: "warn", notice: "info" } as const;
-
 /** What a line annotates with, and where its message begins in its content, in UTF-16 units. */
 export interface AnnotationMark {
-  readonly kind: keyof typeof LEVELS;
+  readonly kind: AnnotationLevel;
   readonly messageAt: number;
 }
 
-/** Null for a line that is no annotation. */
+/** Null for a line that is no annotation. `level`: that of the line in the log. */
 export function annotationMark(content: string, level: string): AnnotationMark | null {
-  if (!content.includes("::")) return null;
-  const match = ANNOTATION.exec(content);
-  const kind = match?.[1] as keyof typeof LEVELS | undefined;
-  return kind === undefined || LEVELS[kind] !== level ? null : { kind, messageAt: match![0].length };
+  const command = readLogCommand(content);
+  // While commands are stopped, a line with such a text has the level of its stream, and annotates nothing.
+  if (command?.level === undefined || LINE_LEVELS[command.level] !== level) return null;
+  return { kind: command.level, messageAt: content.length - command.text.length };
 }
 
 const plainPiece = (text: string, at: number): Piece => ({ text, at, classes: "", color: null, background: null });

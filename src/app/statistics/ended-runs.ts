@@ -1,0 +1,59 @@
+/**
+ * What runs that have ended in this process add to the statistics, kept until they are counted: so counting reads nothing of
+ * them. A hint: a run that is not kept is read from the store, for instance after a restart, and when another node has
+ * ended it.
+ */
+import type { RootId, RunId } from "../../domain/ids.ts";
+import type { RunPlan } from "../../domain/plan.ts";
+import type { Aggregate, AggregateHead, StoredActor } from "../../stores/ports/aggregates.ts";
+import { declaresTests } from "../runs/test-counts.ts";
+import { type NamedSample, samplesOf } from "./samples.ts";
+
+/** More than end between two countings. The oldest make room. */
+const MOST = 4_000;
+/** The samples of a run with more actors are made off the way of its last save. */
+const SMALL_ACTORS = 50;
+
+/** What is counted of a run. */
+export interface CountedRun {
+  readonly head: Pick<AggregateHead, "summary" | "origin">;
+  readonly samples: readonly NamedSample[];
+}
+
+type Actor = Pick<StoredActor, "kind" | "id" | "state">;
+
+export class EndedRuns {
+  /** In the order of their ends. */
+  readonly #runs = new Map<RootId, CountedRun>();
+
+  /**
+   * Keeps the run if this save has ended it. `changed`: the actors that the save stores; `before`: all actors before it, by id.
+   * A run with tests is left to the store: counting reads more of it than what is kept here.
+   */
+  note(
+    changed: readonly Actor[],
+    before: ReadonlyMap<string, Actor>,
+    head: AggregateHead<RootId>,
+    plan: RunPlan,
+  ): void {
+    if (head.summary.endedAt === null || before.size > SMALL_ACTORS || !changed.some(({ kind }) => kind === "run"))
+      return;
+    if (declaresTests(plan)) return;
+    const after = new Map([...before, ...changed.map((actor) => [actor.id, actor] as const)]);
+    const aggregate = { head, actors: [...after.values()] } as unknown as Aggregate;
+    const { summary, origin } = head;
+    this.#runs.set(head.rootId, { head: { summary, origin }, samples: samplesOf(aggregate, plan) });
+    if (this.#runs.size > MOST) this.#runs.delete(this.#runs.keys().next().value!);
+  }
+
+  has(runId: RunId): boolean {
+    return this.#runs.has(runId);
+  }
+
+  /** The run, which is not kept any longer. */
+  take(runId: RunId): CountedRun | undefined {
+    const run = this.#runs.get(runId);
+    this.#runs.delete(runId);
+    return run;
+  }
+}
