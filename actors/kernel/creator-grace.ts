@@ -29,15 +29,22 @@ export const NO_GRACE: CreatorGrace = { owed: [], until: 0 };
 
 /**
  * The grace of an aggregate that was just loaded: what it owes, when nothing was saved since its creation; else the
- * first of the owed effects, as far as a save has marked them. A creation that lies in the future by this node's clock
- * counts as now.
+ * first of the owed effects, as far as a save has marked them. See {@link endOfGrace}.
  */
 export function graceOf(head: AggregateHead<RootId>, now: number, creatorMs: number): CreatorGrace {
   const isNew = head.version === 1;
   const others = isNew ? -1 : head.owed.findIndex(({ leftToCreator }) => leftToCreator !== true);
   const owed = others === -1 ? head.owed : head.owed.slice(0, others);
   if (owed.length === 0) return NO_GRACE;
-  return { owed: owed.map(markAsLeft), until: Math.min(head.summary.createdAt, now) + creatorMs };
+  return { owed: owed.map(markAsLeft), until: endOfGrace(head.summary.createdAt, now, creatorMs) };
+}
+
+/**
+ * When the grace of what was created at `createdAt` by its creator's clock ends. A clock that is further ahead than the grace is
+ * long says nothing of when that was: such a grace is over.
+ */
+function endOfGrace(createdAt: number, now: number, creatorMs: number): number {
+  return createdAt - now < creatorMs ? createdAt + creatorMs : 0;
 }
 
 function markAsLeft(record: OwedRecord): OwedRecord {
@@ -105,6 +112,5 @@ export function leftByCreator(
 
 /** {@link graceOf} for a run that is not in memory, judged by the time in its id: true while its creator may be at work. */
 export function isInGrace(runId: RunId, now: number, creatorMs: number): boolean {
-  const ageMs = now - timeOf(runId);
-  return ageMs >= 0 && ageMs < creatorMs;
+  return now < endOfGrace(timeOf(runId), now, creatorMs);
 }
