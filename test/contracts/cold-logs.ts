@@ -11,7 +11,7 @@ import type { BlobStore } from "../../src/stores/ports/blobs.ts";
 import { ColdLogError, type LogLine, logOfColdBlob } from "../../src/stores/ports/logs.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { gap, lines } from "./samples.ts";
-import type { WatchWrites } from "./watched-writes.ts";
+import { endWatches, type WatchWrites } from "./watched-writes.ts";
 
 /** `cold`: what the store reads cold lines with. */
 export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrites: WatchWrites): void {
@@ -37,6 +37,7 @@ export function coldLogContract(open: () => Stores, cold: ColdChunks, watchWrite
         objects: { put } as unknown as NonNullable<BlobStore["objects"]>,
       };
     };
+    afterEach(endWatches);
     before(() => cold.use({ read: (...call) => blobs().read(...call) }));
     beforeEach(() => void ([away, wrong] = [false, false]));
 

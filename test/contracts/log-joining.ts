@@ -6,7 +6,7 @@ import { asId, newId, type ProjectId, type StepRunId } from "../../src/domain/id
 import { type Compression, type LogLine, type LogStore } from "../../src/stores/ports/logs.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { gap, lines } from "./samples.ts";
-import type { WatchWrites } from "./watched-writes.ts";
+import { endWatches, type WatchWrites } from "./watched-writes.ts";
 
 /** A chunk of the property test: lines from `back` lines before the end of the log on. */
 interface Shape {
@@ -23,6 +23,8 @@ const shape: fc.Arbitrary<Shape> = fc.record({
 
 export function logJoiningContract(open: () => Stores, watchWrites: WatchWrites): void {
   describe("the small chunks of a log", () => {
+    afterEach(endWatches);
+
     const append = (stepRunId: StepRunId, chunk: readonly LogLine[], compression?: Compression) =>
       open().logs.append({
         stepRunId,
@@ -173,10 +175,13 @@ export function logJoiningContract(open: () => Stores, watchWrites: WatchWrites)
             await look(stepRunId, `cut off at statement ${cut}`);
             await join(stepRunId);
             await look(stepRunId, `cut off at statement ${cut}, and joined`);
-            expect(await rangesOf(stepRunId)).to.deep.equal(await rangesOf(watched));
+            // Where the chunks end may depend on the cut; how few they are does not, by more than the one at the cut.
+            const most = (await rangesOf(watched)).length + 1;
+            expect(await rangesOf(stepRunId)).to.have.length.of.at.most(most);
           }
         }),
-        { numRuns: 3 },
+        // To look for a smaller example takes longer than the test may take.
+        { numRuns: 3, endOnFailure: true },
       );
     }).timeout(60_000);
   });
