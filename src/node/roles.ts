@@ -69,7 +69,8 @@ export async function startWorker(
 ): Promise<ShardOwner> {
   const { stores, log } = context;
   const onTurnTaken = (ms: number): void => meters.turns.observe(ms / 1_000);
-  const endedRuns = new EndedRuns();
+  // Spans are made of whole runs, which are read for them.
+  const endedRuns = context.spans === undefined ? new EndedRuns() : undefined;
   const kernel = new Kernel({
     ...context,
     ...kernelParts,
@@ -77,7 +78,7 @@ export async function startWorker(
     schedules: schedulePort(context),
     onTurnSaved: (changed, before, head, plan) => {
       onTurnSaved(changed, before, head, plan);
-      if (context.spans === undefined) endedRuns.note(changed, before, head, plan);
+      endedRuns?.note(changed, before, head, plan);
     },
     onTurnTaken,
   });

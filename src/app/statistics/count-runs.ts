@@ -8,11 +8,10 @@ import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/ports/statistics.ts";
 import { loopShare } from "../loop-share.ts";
 import type { StatisticsContext } from "./context.ts";
-import type { CountedRun } from "./ended-runs.ts";
+import { type CountedRun, countedOf } from "./ended-runs.ts";
 import { DAY_MS, dayOf, type Sample, withSample } from "./counters.ts";
 import { spansOf } from "../runs/run-spans.ts";
 import { recordTests } from "./record-tests.ts";
-import { samplesOf } from "./samples.ts";
 
 /** Runs that are counted together; their actors are read in one piece. */
 const RUNS_AT_ONCE = 20;
@@ -61,7 +60,7 @@ async function countSome(context: StatisticsContext, runIds: readonly RunId[]): 
   for (const runId of runIds) {
     const kept = known.get(runId);
     if (kept !== undefined) {
-      if (dayOf(kept.head.summary.endedAt!) >= oldest) found.push(kept);
+      if (dayOf(kept.endedAt) >= oldest) found.push(kept);
       continue;
     }
     const aggregate: Aggregate | undefined =
@@ -70,20 +69,20 @@ async function countSome(context: StatisticsContext, runIds: readonly RunId[]): 
     const plan = plansOfSmall.get(runId) ?? (await plans.loadPlanInPieces(runId, () => loopShare.enter()));
     await loopShare.enter();
     if (plan === undefined) continue;
-    found.push({ head: aggregate.head, samples: samplesOf(aggregate, plan) });
+    found.push(countedOf(aggregate, plan));
     // Before the runs are marked as counted: when this process is killed, the next look finds them again.
     await recordTests(context, aggregate, plan);
     await sendSpans(context, aggregate, plan);
   }
   const sums = new Sums(await statistics.failing(countedIn(found)));
-  for (const { head, samples } of found) {
+  for (const run of found) {
     const byJob = new Map<string, Sample[]>();
-    for (const { job, sample } of samples) {
+    for (const { job, sample } of run.samples) {
       const cells = byJob.get(job);
       if (cells === undefined) byJob.set(job, [sample]);
       else cells.push(sample);
     }
-    for (const [job, cells] of byJob) sums.add(head, job, cells);
+    for (const [job, cells] of byJob) sums.add(run, job, cells);
   }
   await statistics.add({ runIds, counters: sums.counters, failing: sums.failing });
 }
@@ -97,9 +96,7 @@ async function sendSpans(context: StatisticsContext, aggregate: Aggregate, plan:
 }
 
 function countedIn(found: readonly CountedRun[]): readonly CountedOf[] {
-  const all = found.flatMap(({ head, samples }) =>
-    samples.map(({ job }) => ({ pipelineId: head.summary.pipelineId, job })),
-  );
+  const all = found.flatMap(({ pipelineId, samples }) => samples.map(({ job }) => ({ pipelineId, job })));
   return [...new Map(all.map((one) => [keyOf(one), one])).values()];
 }
 
@@ -122,10 +119,10 @@ class Sums {
   }
 
   /** `samples`: the cells of the job, or the only one. */
-  add({ summary, origin }: CountedRun["head"], job: string, samples: readonly Sample[]): void {
-    const of = { pipelineId: summary.pipelineId, job };
-    const hasRecovered = this.#turn(of, `${origin.revisionId} ${origin.commitSha}`, samples);
-    const day = dayOf(summary.endedAt!);
+  add({ pipelineId, endedAt, revision }: CountedRun, job: string, samples: readonly Sample[]): void {
+    const of = { pipelineId, job };
+    const hasRecovered = this.#turn(of, revision, samples);
+    const day = dayOf(endedAt);
     const key = `${day} ${keyOf(of)}`;
     let counters = this.#counters.get(key)?.counters ?? {};
     for (const [nth, sample] of samples.entries()) {

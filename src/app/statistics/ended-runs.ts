@@ -3,9 +3,9 @@
  * them. A hint: a run that is not kept is read from the store, for instance after a restart, and when another node has
  * ended it.
  */
-import type { RootId, RunId } from "../../domain/ids.ts";
+import type { PipelineId, RootId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import type { Aggregate, AggregateHead, StoredActor } from "../../stores/ports/aggregates.ts";
+import type { Aggregate, AggregateHead, RunOrigin, StoredActor } from "../../stores/ports/aggregates.ts";
 import { declaresTests } from "../runs/test-counts.ts";
 import { type NamedSample, samplesOf } from "./samples.ts";
 
@@ -16,8 +16,23 @@ const SMALL_ACTORS = 50;
 
 /** What is counted of a run. */
 export interface CountedRun {
-  readonly head: Pick<AggregateHead, "summary" | "origin">;
+  readonly pipelineId: PipelineId;
+  /** Unix milliseconds. */
+  readonly endedAt: number;
+  /** See {@link revisionOf}. */
+  readonly revision: string;
   readonly samples: readonly NamedSample[];
+}
+
+export function countedOf({ head, actors }: Aggregate, plan: RunPlan): CountedRun {
+  const { summary, origin } = head;
+  const samples = samplesOf({ head, actors }, plan);
+  return { pipelineId: summary.pipelineId, endedAt: summary.endedAt!, revision: revisionOf(origin), samples };
+}
+
+/** What two runs have in common that do the same work: the stored revision of their definition, and the commit. */
+export function revisionOf({ revisionId, commitSha }: Pick<RunOrigin, "revisionId" | "commitSha">): string {
+  return `${revisionId} ${commitSha}`;
 }
 
 type Actor = Pick<StoredActor, "kind" | "id" | "state">;
@@ -41,8 +56,7 @@ export class EndedRuns {
     if (declaresTests(plan)) return;
     const after = new Map([...before, ...changed.map((actor) => [actor.id, actor] as const)]);
     const aggregate = { head, actors: [...after.values()] } as unknown as Aggregate;
-    const { summary, origin } = head;
-    this.#runs.set(head.rootId, { head: { summary, origin }, samples: samplesOf(aggregate, plan) });
+    this.#runs.set(head.rootId, countedOf(aggregate, plan));
     if (this.#runs.size > MOST) this.#runs.delete(this.#runs.keys().next().value!);
   }
 

@@ -15,6 +15,7 @@ import { statesByKind } from "../runs/run-view.ts";
 import { inPlanOrder, type PlacedStep } from "../runs/step-run-view.ts";
 import { declaresTests } from "../runs/test-counts.ts";
 import type { StatisticsContext } from "./context.ts";
+import { revisionOf } from "./ended-runs.ts";
 import { laterOf, type TestOfRun, withResult } from "./test-histories.ts";
 
 /** Tests of one run that are recorded: of each step failed ones first, then flaky ones, then the slowest. */
@@ -75,7 +76,7 @@ async function testsOf(context: StatisticsContext, aggregate: Aggregate, plan: R
       }
     }
   }
-  const revision = hash("sha256", `${origin.revisionId} ${origin.commitSha}`, "hex").slice(0, 12);
+  const revision = hash("sha256", revisionOf(origin), "hex").slice(0, 12);
   return [...found].map(([testId, { of, test }]) => {
     const { file, line, outcome, isFlaky, durationMs } = test;
     const result = { runId, at: summary.endedAt!, outcome, isFlaky, durationMs, revision };

@@ -3,11 +3,11 @@
  * it ends. The reconciler finds the others: a restored backup brought the place back, the run was removed, or a trigger
  * took the place and never stored its run.
  */
-import { untilNext } from "../../domain/clock.ts";
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { memberOf } from "../../domain/groups.ts";
 import { commandIdOf, type GroupId } from "../../domain/ids.ts";
+import { Passes } from "../../domain/work/passes.ts";
 import { storeCommand } from "../commands/commands.ts";
 import type { UpkeepContext } from "./context.ts";
 
@@ -27,45 +27,34 @@ export class GroupReconciler {
    * When each owned shard was reconciled last, by the monotonic clock; a new shard is reconciled with the next tick.
    */
   #reconciledAt = new Map<number, number>();
-  #timer: NodeJS.Timeout | undefined;
-  #reconciling: Promise<void> = Promise.resolve();
+  readonly #passes: Passes;
 
   constructor(context: UpkeepContext, owned: () => readonly number[]) {
     this.#context = context;
     this.#owned = owned;
+    const { clock, log } = context;
+    const onFailure = (error: unknown): void =>
+      log.warn({ error: String(error) }, "the members of groups could not be compared; trying again in 30 s");
+    this.#passes = new Passes({ clock, periodMs: () => TICK_MS, pass: () => this.#reconcileDueShards(), onFailure });
   }
 
   start(): void {
-    this.#timer = setTimeout(
-      () => {
-        this.#reconciling = this.#reconcileDueShards().finally(() => {
-          if (this.#timer !== undefined) this.start();
-        });
-      },
-      untilNext(TICK_MS, this.#context.clock.monotonic()),
-    );
+    this.#passes.start();
   }
 
-  async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#reconciling;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
   async #reconcileDueShards(): Promise<void> {
-    const { clock, log } = this.#context;
+    const { clock } = this.#context;
     const owned = this.#owned();
     const now = clock.monotonic();
     const isDue = (shard: number): boolean => now - (this.#reconciledAt.get(shard) ?? -Infinity) >= INTERVAL_MS;
     const due = owned.filter(isDue);
     // A shard that is given up and taken again is due at once.
     this.#reconciledAt = new Map(owned.map((shard) => [shard, isDue(shard) ? now : this.#reconciledAt.get(shard)!]));
-    if (due.length === 0) return;
-    try {
-      await reconcileGroups(this.#context, due);
-    } catch (error) {
-      log.warn({ error: String(error) }, "the members of groups could not be compared; trying again in 30 s");
-    }
+    if (due.length > 0) await reconcileGroups(this.#context, due);
   }
 }
 

@@ -46,7 +46,7 @@ interface PrunerParts {
   readonly owned: () => readonly number[];
   readonly ages: Ages;
   /** Absent: all that is counted is read. */
-  readonly endedRuns?: EndedRuns;
+  readonly endedRuns?: EndedRuns | undefined;
 }
 
 export class RetentionPruner {
@@ -111,8 +111,9 @@ export class RetentionPruner {
     this.#renewSchedule();
     const schedule = this.#schedule;
     if (this.#owns(SHARD_OF_RECORDS)) {
+      const counting = { ...context, endedRuns: this.#endedRuns };
       // Before anything is deleted that is not counted.
-      yield* this.#attempt(this.#countRuns(), "ended runs could not be counted");
+      yield* this.#attempt(countRuns(counting, COUNTINGS_OF_A_PASS), "ended runs could not be counted");
       yield* this.#attempt(joinLogs(context, JOININGS_OF_A_PASS), "the chunks of logs could not be joined");
       yield* finishRemovals(context);
       yield* this.#settleEventsWhenDue();
@@ -129,12 +130,6 @@ export class RetentionPruner {
     if (!byAge) return;
     yield* pruneStrayCommands(context, this.#owned());
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
-  }
-
-  #countRuns(): AsyncGenerator<void, void, void> {
-    // Spans are made of whole runs, which are read for them.
-    const endedRuns = this.#context.spans === undefined ? this.#endedRuns : undefined;
-    return countRuns({ ...this.#context, ...(endedRuns && { endedRuns }) }, COUNTINGS_OF_A_PASS);
   }
 
   /** What cannot be done now must not keep what is too old. */

@@ -23,10 +23,6 @@ export const registrationWords = {
   shownOnce: "Copy the token now. It is shown only once, and the agent appears here as soon as it has registered.",
   used: "Registered",
   usedOf: (uses: number, most: number | null) => (most === null ? `${uses}` : `${uses} of ${most}`),
-  expires: "Expires",
-  never: "never",
-  remove: "Delete",
-  removeTitle: (name: string) => `Delete the token ${name}`,
   removeText: "No further agent registers with it. Agents that have registered stay.",
   removed: "The token is deleted",
 } as const;

@@ -3,15 +3,14 @@ import { useState } from "preact/hooks";
 import { session } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Button } from "../parts/button.tsx";
 import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { ConfirmDialog, FormDialog, type Values } from "../parts/form-dialog.tsx";
+import { FormDialog, type Values } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
 import { type Column, Table, Under } from "../parts/table.tsx";
-import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
+import { expiryColumn, useTokenRemoval } from "../parts/token-columns.tsx";
 import { Labels } from "./agent-parts.tsx";
 import styles from "./forms.module.css";
 import { registrationWords } from "./registration-words.ts";
@@ -81,7 +80,11 @@ function labelOf(line: string): readonly [key: string, value: string] {
 /** The tokens that agents can still use. `turn` grows when one was made. */
 export function RegistrationTokens({ turn }: { readonly turn: number }) {
   const tokens = useResource((signal) => api.get("/agents/registration-tokens", { signal }), [turn]);
-  const [removing, setRemoving] = useState<Token | undefined>(undefined);
+  const removal = useTokenRemoval<Token>(texts.removeText, async ({ tokenId }) => {
+    await api.delete("/agents/registration-tokens/{tokenId}", { path: { tokenId } });
+    tell(texts.removed);
+    tokens.reload();
+  });
   const columns: readonly Column<Token>[] = [
     {
       name: texts.name,
@@ -95,20 +98,8 @@ export function RegistrationTokens({ turn }: { readonly turn: number }) {
       ),
     },
     { name: texts.used, width: "120px", narrow: "84px", cell: ({ uses, maxUses }) => texts.usedOf(uses, maxUses) },
-    {
-      name: texts.expires,
-      width: "110px",
-      needs: "wide",
-      align: "end",
-      cell: ({ expiresAt }) => (expiresAt === null ? texts.never : <Ago at={expiresAt} />),
-    },
-    {
-      name: texts.remove,
-      isQuiet: true,
-      width: "98px",
-      align: "end",
-      cell: (token) => <Button onClick={() => setRemoving(token)}>{texts.remove}</Button>,
-    },
+    expiryColumn("wide"),
+    removal.column,
   ];
   return (
     <Loaded of={tokens} rows={1}>
@@ -117,20 +108,7 @@ export function RegistrationTokens({ turn }: { readonly turn: number }) {
         return usable.length === 0 ? null : (
           <Section title={texts.title}>
             <Table label={texts.title} rows={usable} columns={columns} keyOf={({ tokenId }) => tokenId} />
-            {removing === undefined ? null : (
-              <ConfirmDialog
-                title={texts.removeTitle(removing.name)}
-                text={texts.removeText}
-                action={texts.remove}
-                onClose={() => setRemoving(undefined)}
-                onConfirm={async () => {
-                  const path = { tokenId: removing.tokenId };
-                  await api.delete("/agents/registration-tokens/{tokenId}", { path });
-                  tell(texts.removed);
-                  tokens.reload();
-                }}
-              />
-            )}
+            {removal.dialog}
           </Section>
         );
       }}

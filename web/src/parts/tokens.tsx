@@ -5,9 +5,10 @@ import { words } from "../words.ts";
 import { Button } from "./button.tsx";
 import { copyText } from "./copy.ts";
 import { Dialog } from "./dialog.tsx";
-import { ConfirmDialog, FormDialog } from "./form-dialog.tsx";
+import { FormDialog } from "./form-dialog.tsx";
 import { type Column, Table, Under } from "./table.tsx";
 import { Ago } from "./time.tsx";
+import { expiryColumn, useTokenRemoval } from "./token-columns.tsx";
 import { tokenWords } from "./token-words.ts";
 import styles from "./tokens.module.css";
 
@@ -32,7 +33,7 @@ export function TokenTable({
   readonly list: readonly Token[];
   readonly onRemove: (token: Token) => Promise<unknown>;
 }) {
-  const [removing, setRemoving] = useState<Token | undefined>(undefined);
+  const removal = useTokenRemoval<Token>(texts.removeText, onRemove);
   const columns: readonly Column<Token>[] = [
     {
       name: texts.name,
@@ -50,32 +51,13 @@ export function TokenTable({
       align: "end",
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? texts.never : <Ago at={lastUsedAt} />),
     },
-    {
-      name: texts.expires,
-      width: "110px",
-      align: "end",
-      cell: ({ expiresAt }) => (expiresAt === null ? texts.never : <Ago at={expiresAt} />),
-    },
-    {
-      name: texts.remove,
-      isQuiet: true,
-      width: "98px",
-      align: "end",
-      cell: (token) => <Button onClick={() => setRemoving(token)}>{texts.remove}</Button>,
-    },
+    expiryColumn(),
+    removal.column,
   ];
   return (
     <>
       <Table label={texts.title} rows={list} keyOf={({ tokenId }) => tokenId} columns={columns} />
-      {removing === undefined ? null : (
-        <ConfirmDialog
-          title={texts.removeTitle(removing.name)}
-          text={texts.removeText}
-          action={texts.remove}
-          onClose={() => setRemoving(undefined)}
-          onConfirm={() => onRemove(removing)}
-        />
-      )}
+      {removal.dialog}
     </>
   );
 }
