@@ -274,13 +274,15 @@ export class Workload {
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
     this.#running.set(key, step);
-    log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins");
+    // A line is written after what the line tells of: the process of the step and its report do not wait for the log.
+    setImmediate(() => log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins"));
     void execution.ended.then((end) => {
       clearTimeout(startTimer);
       lease.release();
       this.#running.delete(key);
-      log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
       this.#ended(reportOf(held, end, disk), step.refused);
+      const { phase, reason } = end;
+      setImmediate(() => log.info({ runId, jobId, stepRunId, phase, reason }, "a step run has ended"));
     });
   }
 
