@@ -34,7 +34,7 @@ export function indexRoutes(router: Router<RequestState>): void {
       some = { stack: stack.filter((layer) => mayMatch(layer, before, group, length)) };
       known.set(key, some);
     }
-    return Reflect.apply(Router.prototype.match, some, [path, method]);
+    return Router.prototype.match.call(some, path, method);
   };
 }
 
