@@ -59,9 +59,16 @@ export async function performOwed(
   for (let at = 0; at < owed.length; at += EFFECTS_AT_ONCE) {
     const part = owed.slice(at, at + EFFECTS_AT_ONCE);
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
-    const calls = part.map(({ effect }) => performOne(ports, head, effect));
+    const calls = acknowledgementsLast(part).map(({ effect }) => performOne(ports, head, effect));
     await Promise.all([...calls, ...publish(ports.feed, head, part), storeCommands(ports, part)]);
   }
+}
+
+/** An agent that is told to run the next step of a job has begun it before it hears that its last report was processed. */
+function acknowledgementsLast(owed: readonly OwedRecord[]): readonly OwedRecord[] {
+  const acknowledgements = owed.filter(({ effect }) => effect.type === "acknowledge");
+  if (acknowledgements.length === 0) return owed;
+  return [...owed.filter(({ effect }) => effect.type !== "acknowledge"), ...acknowledgements];
 }
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */

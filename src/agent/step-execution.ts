@@ -31,11 +31,11 @@ import {
   withoutSecrets,
 } from "./step-outcome.ts";
 import { stepEnvironment } from "./step-environment.ts";
-import { makeStepFile, type StepFile } from "./step-file.ts";
+import type { StepFile } from "./step-file.ts";
 import { readOutputs } from "./step-outputs.ts";
 import type { StepSurroundings } from "./step-surroundings.ts";
 import { readSummary } from "./step-summary.ts";
-import { openWorkspace, resolveWorkingDirectory } from "./folders/workspace.ts";
+import { resolveWorkingDirectory } from "./folders/workspace.ts";
 
 /** How long a step that was ended has for its last events. */
 const LAST_EVENTS_MS = 5_000;
@@ -99,19 +99,18 @@ export class StepExecution {
 
   async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const { workDir, scratchDir, trash, user, launcher, lease } = surroundings;
+    const { workspaces, stepFiles, user, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken. If it has run out, this call sets the cause.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
-    const workspace = openWorkspace(workDir, dispatch.jobId, user);
+    const workspace = workspaces.open(dispatch.jobId);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
     const place = await this.#openPlace(workspace, surroundings);
     if (place === "ended") return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, this.#startedAtMs);
-    const files = place?.folder ?? scratchDir;
-    const outputs = makeStepFile(files, "outputs", trash, user);
-    const summary = makeStepFile(files, "summary", trash, user);
-    const events = makeStepFile(files, "events", trash, user);
+    const outputs = stepFiles.make("outputs", place?.folder);
+    const summary = stepFiles.make("summary", place?.folder);
+    const events = stepFiles.make("events", place?.folder);
     const paths = { outputs: outputs.path, summary: summary.path, events: events.path };
     try {
       const builtin = builtinOf(dispatch.uses);

@@ -1,12 +1,16 @@
 /**
- * A file that a step writes for the agent. The agent creates it, names it in a variable, and reads it after the step. The
- * step may have replaced the file by anything: another file, a pipe, a link.
+ * Files that a step writes for the agent. The agent creates a file, names it in a variable, and reads it after the step.
+ * The step may have replaced the file by anything: another file, a pipe, a link.
+ *
+ * Most steps write to none of their files, and the next step gets such a file: a new file can cost a millisecond where
+ * many files were removed within the last minutes, because ext4 looks for an inode that was not in use lately.
  */
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { giveTo, type Owner } from "./process/step-user.ts";
+import { isUntouched, type Look, lookAt } from "./folders/look.ts";
 import type { Trash } from "./folders/trash.ts";
+import { giveTo, type Owner } from "./process/step-user.ts";
 
 /** Opening a pipe must not wait for a writer, and no link may be followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -24,16 +28,72 @@ export interface StepFile {
   readonly path: string;
   /** Reads at most so many bytes. Call when no process of the step is left. */
   read(maxBytes: number): FileContent;
-  /** Removes the file, or what the step has put in its place. */
+  /** Removes the file, or what the step has put in its place. Call once. */
   dispose(): void;
 }
 
-/** Creates an empty file in `folder` that only the user of the step may read. */
-export function makeStepFile(folder: string, name: string, trash: Trash, user?: Owner): StepFile {
-  const path = join(folder, `${name}-${randomUUID()}`);
-  writeFileSync(path, "", { mode: 0o600, flag: "wx" });
-  giveTo(user, path);
-  return { path, read: (maxBytes) => readContent(path, maxBytes), dispose: () => remove(path, trash) };
+const EMPTY: FileContent = { bytes: Buffer.alloc(0), size: 0, problem: undefined };
+
+/** How many files of a name wait for the next step at most. */
+const MAX_SPARE = 64;
+
+/** A file that was empty and ready for a step at its look. */
+interface ReadyFile {
+  readonly path: string;
+  readonly look: Look;
+}
+
+export class StepFiles {
+  readonly #folder: string;
+  readonly #trash: Trash;
+  readonly #user: Owner | undefined;
+  readonly #spare = new Map<string, ReadyFile[]>();
+
+  /** `folder`: where the files are. `user`: as whom steps run; absent: as the agent. */
+  constructor(folder: string, trash: Trash, user?: Owner) {
+    this.#folder = folder;
+    this.#trash = trash;
+    this.#user = user;
+  }
+
+  /**
+   * An empty file that only the user of the step may read. Its file name begins with `name`. With `ownFolder` the file is
+   * made in that folder of the step, and belongs to that step alone.
+   */
+  make(name: string, ownFolder?: string): StepFile {
+    const file = (ownFolder === undefined ? this.#takeSpare(name) : undefined) ?? this.#create(name, ownFolder);
+    return {
+      path: file.path,
+      read: (maxBytes) => (isUntouched(file.path, file.look) ? EMPTY : readContent(file.path, maxBytes)),
+      dispose: () => {
+        if (ownFolder !== undefined || !this.#keep(name, file)) remove(file.path, this.#trash);
+      },
+    };
+  }
+
+  #create(name: string, folder = this.#folder): ReadyFile {
+    const path = join(folder, `${name}-${randomUUID()}`);
+    writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+    giveTo(this.#user, path);
+    return { path, look: lookAt(path)! };
+  }
+
+  /** A process that its step left behind may have found a spare file, so each file is looked at again. */
+  #takeSpare(name: string): ReadyFile | undefined {
+    for (;;) {
+      const file = this.#spare.get(name)?.pop();
+      if (file === undefined || isUntouched(file.path, file.look)) return file;
+      remove(file.path, this.#trash);
+    }
+  }
+
+  #keep(name: string, file: ReadyFile): boolean {
+    const spare = this.#spare.get(name) ?? [];
+    if (spare.length >= MAX_SPARE || !isUntouched(file.path, file.look)) return false;
+    this.#spare.set(name, spare);
+    spare.push(file);
+    return true;
+  }
 }
 
 /** Removes a file or a link, if it is there. Throws for a folder. One call to the system, where `rmSync` makes three. */
@@ -72,7 +132,7 @@ function readContent(path: string, maxBytes: number): FileContent {
 }
 
 function nothing(problem: string): FileContent {
-  return { bytes: Buffer.alloc(0), size: 0, problem };
+  return { ...EMPTY, problem };
 }
 
 /** The first `length` bytes, or fewer if the file is shorter. */

@@ -9,10 +9,13 @@ import type { OutputTarget } from "./logs/output-capture.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { Launcher } from "./process/launcher.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { StepFiles } from "./step-file.ts";
 import type { Trash } from "./folders/trash.ts";
+import type { Workspaces } from "./folders/workspace.ts";
 
 export interface StepSurroundings {
-  readonly workDir: string;
+  readonly workspaces: Workspaces;
+  readonly stepFiles: StepFiles;
   readonly scratchDir: string;
   readonly trash: Trash;
   /** As whom steps run; undefined: as the agent. */

@@ -32,8 +32,9 @@ import type { StepUser } from "./process/step-user.ts";
 import type { Confinement } from "./confinement.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
 import type { Trash } from "./folders/trash.ts";
-import { workspacePath } from "./folders/workspace.ts";
 import { startReportDelayMs } from "./start-report.ts";
+import { StepFiles } from "./step-file.ts";
+import { Workspaces } from "./folders/workspace.ts";
 
 /** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
@@ -84,6 +85,8 @@ interface RunningStep {
 
 export class Workload {
   readonly #options: WorkloadOptions;
+  readonly #workspaces: Workspaces;
+  readonly #stepFiles: StepFiles;
   readonly #running = new Map<string, RunningStep>();
   readonly #jobs = new Set<string>();
   /** Reasons of revocations that arrived before the dispatch of the same grant, by grant. */
@@ -97,6 +100,9 @@ export class Workload {
 
   constructor(options: WorkloadOptions) {
     this.#options = options;
+    const { scratchDir, trash, user } = options;
+    this.#workspaces = new Workspaces({ ...options, spareDir: scratchDir });
+    this.#stepFiles = new StepFiles(scratchDir, trash, user);
   }
 
   /** Step runs that are running, and those that have ended without an acknowledgement of the control plane. */
@@ -237,14 +243,14 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
-      this.#options;
+    const { scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } = this.#options;
     const { containers, confinement } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
     const execution = new StepExecution(dispatch, {
-      workDir,
+      workspaces: this.#workspaces,
+      stepFiles: this.#stepFiles,
       scratchDir,
       trash,
       user,
@@ -264,13 +270,15 @@ export class Workload {
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
     this.#running.set(key, step);
-    log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins");
+    // A line is written after what the line tells of: the process of the step and its report do not wait for the log.
+    setImmediate(() => log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins"));
     void execution.ended.then((end) => {
       clearTimeout(startTimer);
       lease.release();
       this.#running.delete(key);
-      log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
       this.#ended(reportOf(held, end, disk), step.refused);
+      const { phase, reason } = end;
+      setImmediate(() => log.info({ runId, jobId, stepRunId, phase, reason }, "a step run has ended"));
     });
   }
 
@@ -318,11 +326,10 @@ export class Workload {
   }
 
   #removeWorkspace(jobId: string): void {
-    const { workDir, trash, log } = this.#options;
     try {
-      trash.take(workspacePath(workDir, jobId));
+      this.#workspaces.remove(jobId);
     } catch (error) {
-      log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
+      this.#options.log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
     }
   }
 

@@ -207,7 +207,7 @@ end
  *   ARGV[4] how many offers to take
  *   ARGV[5] quotas as JSON: `agent`, a list of {name, limit}; `projects`, such lists by project id
  *   ARGV[6] "", or what the agent shows as JSON: {agent, boot, gateway, stream, class, labels, ids, seen}. `ids`: a
- *           request id for each of the offers to take; `seen`: those of reservations that the gateway knows of
+ *           request id for each of the offers to take, and maybe more; `seen`: those of reservations that the gateway knows of
  *   ARGV[7...] triples: lane id, priority, project id; priorities descending
  *
  * The vacancies of `ids` that no offer was taken for stand on the board from then on, in place of those before. A taken

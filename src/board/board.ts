@@ -108,7 +108,7 @@ export interface Board {
   /**
    * Takes up to `count` offers that the agent matches, the best ones first (priority, then round-robin by project, then
    * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers. What is
-   * computed for an agent is remembered by its object, which therefore must not change. `vacancies`: as many as `count`.
+   * computed for an agent is remembered by its object, which therefore must not change. `vacancies`: `count` or more.
    * Those without an offer are shown in place of all earlier ones, and none is used that is reserved.
    */
   take(agent: LabelledAgent, holdMs: number, count: number, vacancies?: Vacancies): Promise<readonly TakenOffer[]>;

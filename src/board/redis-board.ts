@@ -233,7 +233,7 @@ export class RedisBoard implements Board {
         const requestIds = JSON.parse(ids) as readonly string[];
         const quiet = { announcements, at: this.#clock.monotonic() };
         // With quotas or reserved slots, lanes may hold offers that this agent does not get.
-        const wanted = vacancies === undefined ? count : requestIds.length;
+        const wanted = vacancies === undefined ? count : Math.min(count, requestIds.length);
         if (offers.length < wanted && quotas === "") for (const lane of matching) lane.empty = quiet;
         if (version !== "*") this.#copy.confirmed = quiet;
         return offers.map((text, at) => {

@@ -36,6 +36,11 @@ const REPORT_RETRY_MS = 500;
  * trip each.
  */
 const CLAIMS_AT_ONCE = 8;
+/**
+ * Vacancies that an agent shows at the same time: enough for the runs that one commit creates together, each of which
+ * saves a turn when it finds one.
+ */
+const SHOWN_AT_ONCE = 64;
 /** Errors that end the stream, because the next heartbeat would meet them again. */
 const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated", "conflict"];
 
@@ -294,7 +299,7 @@ export class AgentSession implements Claimant {
       this.#dispatched.set(stepRunId, { runId, jobId, token });
       this.claims.granted(requestId);
       // Runs have taken most of the vacancies.
-      if (2 * this.claims.vacancies < Math.min(this.freeSlots(), CLAIMS_AT_ONCE)) this.wake();
+      if (2 * this.claims.vacancies < Math.min(this.freeSlots(), SHOWN_AT_ONCE)) this.wake();
     } else if (notice.type === "acknowledge" || notice.type === "refuse") {
       this.#dispatched.delete(notice.stepRunId);
     } else if (notice.type === "release") {
@@ -370,10 +375,11 @@ export class AgentSession implements Claimant {
 
   /** Claims up to {@link CLAIMS_AT_ONCE} jobs. Answers whether there may be more offers. */
   async #claimSome(): Promise<boolean> {
-    const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
-    if (count <= 0) this.claims.hide();
-    if (count <= 0 || this.#closed.signal.aborted) return false;
-    return (await this.claims.claim(this.agent, count)) === count;
+    const shown = Math.min(this.freeSlots(), SHOWN_AT_ONCE);
+    if (shown <= 0) this.claims.hide();
+    if (shown <= 0 || this.#closed.signal.aborted) return false;
+    const count = Math.min(shown, CLAIMS_AT_ONCE);
+    return (await this.claims.claim(this.agent, count, shown)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {

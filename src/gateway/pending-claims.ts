@@ -77,21 +77,21 @@ export class PendingClaims {
   }
 
   /**
-   * Takes the best offers that the agent matches, at most `count`, and claims their jobs. The other free slots stand on
-   * the board from then on. Answers how many offers there were. Rejects when the board or a mailbox cannot be reached;
+   * Takes the best offers that the agent matches, at most `count`, and claims their jobs. The others of its `free` slots
+   * stand on the board from then on. Answers how many offers there were. Rejects when the board or a mailbox cannot be reached;
    * then none of these claims waits.
    */
-  async claim(agent: LabelledAgent, count: number): Promise<number> {
+  async claim(agent: LabelledAgent, count: number, free = count): Promise<number> {
     const { timers = systemTimers, board } = this.#ports;
     const { attendanceId } = this.#ports.claimQueue;
     const { newId, streamId, waitMs = CLAIM_WAIT_MS } = this.#options;
     // An attendance ends when the board was lost or silent: it may have forgotten which request ids were reserved.
     if (this.#shownAs?.attendanceId !== attendanceId) this.#shown.clear();
-    const areShown = this.#shownAs?.agent === agent && this.#shown.size === count;
+    const areShown = this.#shownAs?.agent === agent && this.#shown.size === free;
     // Not those of the vacancies: a run may have taken one of them, and an emptied board would not know it.
     const claimIds = Array.from({ length: count }, newId);
-    const requestIds = [...this.#shown].slice(0, count);
-    while (requestIds.length < count) requestIds.push(newId());
+    const requestIds = [...this.#shown].slice(0, free);
+    while (requestIds.length < free) requestIds.push(newId());
     this.#shown.clear();
     // A run may take a vacancy before the call has returned.
     for (const requestId of requestIds) this.#shown.add(requestId);

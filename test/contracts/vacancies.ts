@@ -20,10 +20,16 @@ export function vacancyContract({ open, later }: BoardHarness): void {
   interface Shown extends Partial<Vacancies> {
     readonly agent?: LabelledAgent;
     readonly quotas?: Quotas;
+    /** Offers to take; by default one for each vacancy. */
+    readonly count?: number;
   }
 
   /** Shows the vacancies of an agent, and answers the offers that it gets instead. */
-  function show(agentId: AgentId, ids: readonly string[], { agent = LINUX, quotas, ...more }: Shown = {}) {
+  function show(
+    agentId: AgentId,
+    ids: readonly string[],
+    { agent = LINUX, quotas, count = ids.length, ...more }: Shown = {},
+  ) {
     const vacancies: Vacancies = {
       agentId,
       bootId: `boot of ${agentId}`,
@@ -34,7 +40,7 @@ export function vacancyContract({ open, later }: BoardHarness): void {
       areShown: false,
       ...more,
     };
-    return open(quotas).take(agent, HOLD_MS, ids.length, vacancies);
+    return open(quotas).take(agent, HOLD_MS, count, vacancies);
   }
 
   /** Each search is that of another edge: an edge that has found nothing does not search again at once. */
@@ -84,6 +90,13 @@ export function vacancyContract({ open, later }: BoardHarness): void {
     await open().offer(offerOf("waits"));
     expect(claimed(await show(A, ["a1", "a2"]))).to.deep.equal([["waits", "a1"]]);
     expect([await reserved(), await reserved()]).to.deep.equal(["a2", undefined]);
+  });
+
+  it("shows more slots than it takes offers for", async () => {
+    for (const name of ["waits", "waits too"]) await open().offer(offerOf(name));
+    expect(claimed(await show(A, ["a1", "a2", "a3"], { count: 1 }))).to.deep.equal([["waits", "a1"]]);
+    await open().withdraw(job("waits too"));
+    expect([await reserved(), await reserved(), await reserved()]).to.deep.equal(["a2", "a3", undefined]);
   });
 
   it("lets no new job go before an offer that waits and that the agent could take, however urgent the job is", async () => {

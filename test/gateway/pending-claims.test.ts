@@ -108,6 +108,14 @@ describe("the pending claims of an agent", () => {
     expect([claims.count, settled]).to.deep.equal([2, 0]);
   });
 
+  it("show all free slots, and take offers for some of them", async () => {
+    const claims = claimsOf({ offers: () => Promise.resolve([offer("a")]) });
+    expect(await claims.claim({ labels: LABELS }, 1, 3)).to.equal(1);
+    const [, , count, { requestIds } = { requestIds: [] }] = taken[0]!;
+    expect([count, requestIds.length, sent.length]).to.deep.equal([1, 3, 1]);
+    expect([claims.count, claims.vacancies]).to.deep.equal([1, 2]);
+  });
+
   it("end without an answer after their time, once", async () => {
     let claims!: PendingClaims;
     const timedOut = new Promise<void>((resolve) => {

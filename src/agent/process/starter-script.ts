@@ -17,10 +17,17 @@ const SYSTEM_CALLS: Readonly<Record<string, readonly [setsid: number, close: num
 };
 
 /**
- * Arguments: the numbers of setsid and close, the script that kills what is left, and its two arguments. Descriptor 3
+ * How long a starter without a spare waits for something else to do before it forks one, in seconds. So the fork takes no
+ * processor time from a step that begins; when a step ends earlier, the spare is forked after that.
+ */
+const SPARE_AFTER_S = 0.02;
+
+/**
+ * Arguments: the numbers of setsid and close, the script that kills what is left, and its two arguments: the prefix of all
+ * marks, and that of the cgroups. Descriptor 3
  * is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
  * cgroup or nothing, mark, folder, standard input, output, error, permit, number of arguments, the arguments, and the
- * variables.
+ * variables. Ids are numbers that grow by one.
  *
  * Answers are lines, in this order: `s ID PID` when the process is forked or `f ID REASON` when it cannot be; `o ID
  * OBSTACLE` by the process itself when something is missing; `x ID STATUS CPU LEFT` when it has ended and its group was
@@ -28,6 +35,11 @@ const SYSTEM_CALLS: Readonly<Record<string, readonly [setsid: number, close: num
  *
  * A descriptor of each process tells its end (0x1000: CLONE_PIDFD). Where version 2 of cgroups is, the process begins in
  * its cgroup (0x200000000: CLONE_INTO_CGROUP); moving it there later takes longer. Containers may forbid clone3.
+ *
+ * To fork a process and to move it into a cgroup takes longer than all else before its program. So a spare process waits
+ * in the cgroup of the next id and reads the request from a pipe. A request that the pipe does not take at once (4 and
+ * 0x800: F_SETFL, O_NONBLOCK), and one that comes while no spare waits, gets a process of its own. A spare ends when its
+ * pipe closes.
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
  * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
@@ -41,6 +53,8 @@ open(my $launcher, "+<&=", 3) or exit 1;
 fcntl($launcher, 2, 1);
 my ($can_clone, $can_enter) = (1, 1);
 my ($buffer, $used, %running) = ("", 0);
+my ($spare, $pipe);
+my ($last_id, $wants_spare) = (0, 0);
 my $watched = "";
 vec($watched, 3, 1) = 1;
 sub answer { syswrite($launcher, join(" ", @_) . "\\n") }
@@ -55,13 +69,13 @@ sub clone {
   my $pid = syscall(435, $arguments, 88);
   return ($pid, unpack("l", $slot));
 }
-sub begin {
-  my ($id, $cgroup, $mark, $cwd, $in, $out, $err, $permit, $count, @rest) = @_;
+sub fork_into {
+  my ($id, $cgroup) = @_;
   my ($pid, $end) = (-1);
   my $is_inside = $cgroup eq "";
   if (!$is_inside) {
     my ($above) = $cgroup =~ m{^(.*)/};
-    mkdir($cgroup) or mkdir($above) && mkdir($cgroup) or return answer("f", $id, "its cgroup: $!");
+    mkdir($cgroup) or mkdir($above) && mkdir($cgroup) or return (undef, "its cgroup: $!");
     if ($can_clone && $can_enter && sysopen(my $folder, $cgroup, 0)) {
       ($pid, $end) = clone($folder);
       $is_inside = $pid >= 0;
@@ -77,37 +91,86 @@ sub begin {
     if (!defined $pid) {
       my $reason = "$!";
       rmdir($cgroup) if $cgroup ne "";
-      return answer("f", $id, $reason);
+      return (undef, $reason);
     }
     $end = $pid == 0 ? -1 : syscall(434, $pid, 0);
   }
   if ($pid == 0) {
     syscall($setsid);
-    $SIG{PIPE} = "DEFAULT";
     if (!$is_inside) {
       open(my $file, ">", "$cgroup/cgroup.procs") or missing($id, "isolation");
       syswrite($file, "0") or missing($id, "isolation");
     }
-    chdir($cwd) or missing($id, "folder");
-    open(STDIN, "<", $in) && open(STDOUT, ">", $out) && open(STDERR, ">", $err) or missing($id, "isolation");
-    my @command = splice(@rest, 0, $count);
-    %ENV = ();
-    for (@rest) { my ($name, $value) = split(/=/, $_, 2); $ENV{$name} = $value }
-    -e $permit or missing($id, "permit");
-    exec { $command[0] } @command;
-    my $code = $! == 2 ? 127 : 126;
-    my $reason = "$!";
-    syswrite(STDERR, "millrace: cannot run $command[0]: $reason\\n");
-    exit $code;
+    return 0;
   }
   if ($end < 0) { kill("KILL", $pid); exit 1 }
-  $running{$end} = [$id, $pid, $cgroup];
+  my $process = [$id, $pid, $cgroup, $end];
+  $running{$end} = $process;
   vec($watched, $end, 1) = 1;
-  answer("s", $id, $pid);
+  return $process;
+}
+sub become {
+  my ($id, $cgroup, $mark, $cwd, $in, $out, $err, $permit, $count, @rest) = @_;
+  $SIG{PIPE} = "DEFAULT";
+  chdir($cwd) or missing($id, "folder");
+  open(STDIN, "<", $in) && open(STDOUT, ">", $out) && open(STDERR, ">", $err) or missing($id, "isolation");
+  my @command = splice(@rest, 0, $count);
+  %ENV = ();
+  for (@rest) { my ($name, $value) = split(/=/, $_, 2); $ENV{$name} = $value }
+  -e $permit or missing($id, "permit");
+  exec { $command[0] } @command;
+  my $code = $! == 2 ? 127 : 126;
+  my $reason = "$!";
+  syswrite(STDERR, "millrace: cannot run $command[0]: $reason\\n");
+  exit $code;
+}
+sub fields { split(/\\0/, $_[0], -1) }
+sub make_spare {
+  my ($reader, $writer);
+  pipe($reader, $writer) or return;
+  fcntl($writer, 4, 0x801);
+  my $cgroup = ($kill[1] // "") eq "" ? "" : $kill[1] . ($last_id + 1) . ";";
+  my ($process) = fork_into("", $cgroup);
+  if (!defined $process) { return }
+  if (!$process) {
+    close($writer);
+    my $text = "";
+    until (length($text) >= 4 && length($text) >= 4 + unpack("N", $text)) {
+      sysread($reader, $text, 65536, length($text)) or exit;
+    }
+    become(fields(substr($text, 4)));
+  }
+  ($spare, $pipe) = ($process, $writer);
+}
+sub take_spare {
+  my ($id, $cgroup, $request) = @_;
+  my ($process, $writer) = ($spare, $pipe);
+  ($spare, $pipe) = ();
+  return if !defined $process;
+  if ($process->[2] eq $cgroup && length($request) < 65532) {
+    my $text = pack("N", length($request)) . $request;
+    $process->[0] = $id;
+    return $process if (syswrite($writer, $text) // -1) == length($text);
+    $process->[0] = "";
+  }
+  kill("KILL", $process->[1]);
+  ended($process->[3]);
+  return;
+}
+sub begin {
+  my ($request) = @_;
+  my ($id, $cgroup) = split(/\\0/, $request, 3);
+  ($last_id, $wants_spare) = ($id, 1);
+  my ($process, $reason) = take_spare($id, $cgroup, $request);
+  ($process, $reason) = fork_into($id, $cgroup) if !defined $process;
+  return answer("f", $id, $reason) if !defined $process;
+  become(fields($request)) if !$process;
+  answer("s", $id, $process->[1]);
 }
 sub ended {
   my ($end) = @_;
-  my ($id, $pid, $cgroup) = @{ delete $running{$end} };
+  my $process = delete $running{$end};
+  my ($id, $pid, $cgroup) = @$process;
   vec($watched, $end, 1) = 0;
   syscall($close, $end);
   waitpid($pid, 0);
@@ -117,15 +180,19 @@ sub ended {
   $used = $times[2] + $times[3];
   kill("KILL", -$pid);
   my $left = $cgroup eq "" || rmdir($cgroup) ? 0 : 1;
-  answer("x", $id, $status, int(($used - $before) * 1000 + 0.5), $left);
+  if ($id ne "") { answer("x", $id, $status, int(($used - $before) * 1000 + 0.5), $left) }
+  elsif (defined $spare && $spare == $process) { ($spare, $pipe) = () }
 }
 answer("ready");
 while (1) {
   my $size = length($buffer) < 4 ? 1 << 40 : 4 + unpack("N", $buffer);
   my $has_request = length($buffer) >= $size;
+  my $lacks_spare = $wants_spare && !defined $spare;
   my $ready = $watched;
-  if (select($ready, undef, undef, $has_request ? 0 : undef) > 0) {
-    vec($ready, $_, 1) and ended($_) for keys %running;
+  my $count = select($ready, undef, undef, $has_request ? 0 : $lacks_spare ? ${SPARE_AFTER_S} : undef);
+  my $has_ended = 0;
+  if ($count > 0) {
+    for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $has_ended = 1 } }
     if (vec($ready, 3, 1)) {
       sysread($launcher, $buffer, 65536, length($buffer)) or last;
     }
@@ -133,7 +200,10 @@ while (1) {
   if ($has_request) {
     my $request = substr($buffer, 4, $size - 4);
     substr($buffer, 0, $size) = "";
-    begin(split(/\\0/, $request, -1));
+    begin($request);
+  } elsif ($lacks_spare && $buffer eq "" && ($count == 0 || $has_ended)) {
+    $wants_spare = 0;
+    make_spare();
   }
 }
 kill("KILL", map { ($_->[1], -$_->[1]) } values %running);

@@ -44,6 +44,8 @@ export class Starter {
   #made = 0;
   #text = "";
   #isReady = false;
+  /** True once it was asked to end. */
+  #isEnding = false;
   #hasEnded = false;
 
   /** Throws when the system refuses to start it. */
@@ -104,6 +106,7 @@ export class Starter {
 
   /** Ends the starter and all that it has started. */
   end(): void {
+    this.#isEnding = true;
     this.#connection.end();
   }
 
@@ -124,7 +127,7 @@ export class Starter {
     }
   }
 
-  /** Kills what a killed starter has left. */
+  /** Kills and removes what a killed starter has left. */
   async #ended(): Promise<void> {
     this.#hasEnded = true;
     const left = [...this.#processes.values()];
@@ -133,7 +136,8 @@ export class Starter {
       for (const process of left) process.receive("f", ["the process that forks steps cannot be started"]);
       return;
     }
-    if (left.length === 0) return;
+    // A starter that was killed has left the cgroup of its spare process, too.
+    if (left.length === 0 && this.#isEnding) return;
     await new Promise<void>((resolve) => {
       const args = ["-c", KILL_ALL, "millrace-kill", ...this.#killArguments];
       execFile("/bin/sh", args, { env: this.#environment, cwd: "/" }, () => resolve());

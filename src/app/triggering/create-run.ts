@@ -188,6 +188,8 @@ export async function storeNewRun(
       log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
     },
   );
+  // A dispatch leaves this process when the event loop turns. An answer that is written before would hold it up.
+  if (head.owed.some(({ effect }) => effect.type === "dispatch")) await nextEventLoopTurn();
 }
 
 /** A rerun is traced to its own call, and not to that of the run before. */

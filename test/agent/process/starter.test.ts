@@ -1,7 +1,7 @@
 /** The process that forks the processes of steps, with real processes. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,18 @@ import { starterCommand } from "../../../src/agent/process/starter-script.ts";
 import { UsageMeter } from "../../../src/agent/process/usage-meter.ts";
 import { until } from "../../support/until.ts";
 import { processesWith, sleepOf } from "../test-agent.ts";
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+    return text
+      .split(" ")
+      .filter((word) => word !== "")
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
 
 describe("a starter", () => {
   let folder: string;
@@ -88,6 +100,52 @@ describe("a starter", () => {
       expect(await step.exited).to.include({ code: null, signal: "SIGKILL" });
     }
     expect(await processesWith(sleepOf(72))).to.deep.equal([]);
+  });
+
+  describe("with a spare process", () => {
+    let spare: number;
+    beforeEach(async () => {
+      expect(await starter.start(launch(["true"])).exited).to.include({ code: 0 });
+      await until("the spare", () => childrenOf(starter.group).length === 1);
+      spare = childrenOf(starter.group)[0]!;
+    });
+
+    it("makes it the process of the next step, and then has another one", async () => {
+      const { exited } = starter.start(launch(["sh", "-c", "echo $$; ps -o pgid=,sid= -p $$"]));
+      expect(await exited).to.include({ code: 0 });
+      expect((await written("out")).trim().split(/\s+/).map(Number)).to.deep.equal([spare, spare, spare]);
+      await until("another spare", () => childrenOf(starter.group).some((pid) => pid !== spare));
+    });
+
+    it("has another one while a long step runs", async () => {
+      const step = starter.start(launch(["sleep", "73"]));
+      await step.begun;
+      await until("another spare", () => childrenOf(starter.group).length === 2);
+      await step.kill();
+    });
+
+    it("starts the next step without it when the spare was killed, or when the request is large", async () => {
+      process.kill(spare, "SIGKILL");
+      await until("the end of the spare", () => childrenOf(starter.group).length === 0);
+      expect(await starter.start(launch(["true"])).exited).to.include({ code: 0 });
+      await until("another spare", () => childrenOf(starter.group).length === 1);
+      const env = { PATH: process.env["PATH"]!, LARGE: "x".repeat(100_000) };
+      const { exited } = starter.start(launch(["sh", "-c", "echo ${#LARGE}"], { env }));
+      expect(await exited).to.include({ code: 0 });
+      expect(await written("out")).to.equal("100000\n");
+    });
+
+    it("leaves none of it when the starter is killed", async () => {
+      process.kill(starter.group, "SIGKILL");
+      await starter.gone;
+      await until("the end of the spare", () => !existsSync(`/proc/${spare}`));
+    });
+
+    it("tells why a program did not start", async () => {
+      expect(await starter.start(launch(["true"], { permitFile: join(folder, "none") })).exited).to.include({
+        obstacle: "permit",
+      });
+    });
   });
 
   it("starts processes also where clone3 is forbidden", async () => {
