@@ -178,9 +178,7 @@ describe("the board on Redis", () => {
     await Promise.all(offers.map((offer) => board.offer(offer)));
     expect(await callsOf("evalsha")).to.equal(3);
     expect(heard, "nothing has become available").to.have.length(2);
-    expect(await takeAll()).to.deep.equal(
-      offers.flatMap(({ jobId }, at) => (at >= 60 && at % 3 !== 0 ? [jobId] : [])),
-    );
+    expect(await takeAll()).to.deep.equal(offers.flatMap(({ jobId }, at) => (at >= 60 && at % 3 !== 0 ? [jobId] : [])));
   });
 
   it("asks Redis as often for two idle agents as for a hundred, while offers wait that none of them can run", async () => {

@@ -6,13 +6,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import { EndedActors } from "../../actors/kernel/ended-actors.ts";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
-import {
-  afterTurn,
-  dueTimers,
-  headAfter,
-  LiveIndex,
-  toStored,
-} from "../../actors/kernel/head.ts";
+import { afterTurn, dueTimers, headAfter, LiveIndex, toStored } from "../../actors/kernel/head.ts";
 import { type ActorMessage, decideTurn, type LiveActor } from "../../actors/kernel/turn.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
