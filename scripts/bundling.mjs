@@ -17,6 +17,17 @@ const UNUSED = [
   { part: /\bzod\/v4\/locales\/index\.js$/, contents: 'export { default as en } from "./en.js";' },
   // Bodies are read as bytes, so `raw-body` decodes nothing.
   { part: /\biconv-lite\/lib\/index\.js$/, contents: "module.exports = {};" },
+  // The program keeps mailboxes in Redis.
+  { part: /\bbullmq\/dist\/cjs\/postgres\/index\.js$/, contents: "module.exports = {};" },
+  // For the patterns of BullMQ's schedulers; the program has its own schedules.
+  { part: /\bcron-parser\/dist\/index\.js$/, contents: "module.exports = {};" },
+  // For the services channelz and ORCA, which the program does not offer.
+  { part: /@grpc\/proto-loader\/build\/src\/index\.js$/, contents: "module.exports = {};" },
+  // An older edition of the table of media types that other packages bring.
+  {
+    part: /\baccepts\/node_modules\/mime-db\/index\.js$/,
+    contents: 'module.exports = require("../../../mime-db/db.json");',
+  },
 ];
 
 export const BUNDLING = {

@@ -22,6 +22,8 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
+/** How many files run in parallel at most, while the processors are idle (test/support/turns.ts). */
+const MOST_JOBS = 8;
 /** The priority of files without bounds, as `nice` counts it: the lowest, so that it takes nothing from the other lane. */
 const LOW_PRIORITY = 19;
 
@@ -93,7 +95,7 @@ async function runAll() {
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
   const bounded = runBounded();
-  const ofOthers = await report({ priority: LOW_PRIORITY, patience: PATIENCE, jobs: JOBS }, others);
+  const ofOthers = await report({ priority: LOW_PRIORITY, patience: PATIENCE, jobs: MOST_JOBS, always: JOBS }, others);
   const { output, results: ofBounded } = await bounded;
   process.stdout.write(output);
   const results = [ofOthers, ...ofBounded];
@@ -168,13 +170,14 @@ function printFailures(failures) {
 
 /**
  * Runs test files, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
- * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded.
+ * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded. `always`: how many
+ * files are under way when the processors are not idle; default: all `jobs`.
  */
-async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS }, files) {
+async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS, always }, files) {
   const file = join(compiled.folder, `report-${++reports}.json`);
   const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`, "--parallel", "--jobs", jobs];
   const chosen = isSource ? files : [...compiled.options, ...files.map(compiled.pathOf)];
-  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", patience);
+  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", { patience, always });
   if (priority !== 0) setPriority(child.pid, priority);
   const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
   const { passes, failures } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
@@ -187,9 +190,10 @@ function run(...options) {
   return statusOf(startMocha(options, "inherit"));
 }
 
-function startMocha(options, stdout, patience = 1) {
+function startMocha(options, stdout, { patience = 1, always } = {}) {
   const stdio = ["inherit", stdout, "inherit"];
-  const env = { ...process.env, ...compiled?.env, MILLRACE_TEST_PATIENCE: String(patience) };
+  const turns = always === undefined ? {} : { MILLRACE_TEST_ALWAYS: String(always) };
+  const env = { ...process.env, ...compiled?.env, ...turns, MILLRACE_TEST_PATIENCE: String(patience) };
   return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
 }
 

@@ -1,6 +1,6 @@
 /** grpc.reflection: the services and messages of this server, for tools such as grpcurl. Needs no token; the proto files are public. */
 import { status } from "@grpc/grpc-js";
-import { PROTO_FILES, type ProtoFile } from "../../proto/generated/descriptors.ts";
+import type { ProtoFile } from "../../proto/generated/descriptors.ts";
 import {
   type ServerReflectionRequest,
   type ServerReflectionResponse,
@@ -11,6 +11,8 @@ import type { Logger } from "../domain/logger.ts";
 import { requestsOf, serveStream } from "./calls.ts";
 
 type Answer = ServerReflectionResponse["messageResponse"];
+/** Loaded at the first question, because few installations are asked any. */
+type ProtoFiles = typeof import("./proto-files.ts");
 
 const V1_PATH = ServerReflectionService.serverReflectionInfo.path;
 
@@ -28,21 +30,25 @@ export function reflectionService(services: readonly string[], log: Logger): Ser
     serverReflectionInfo: (call) =>
       serveStream<ServerReflectionResponse>(log, call, async (write, hungUp) => {
         for await (const originalRequest of requestsOf<ServerReflectionRequest>(call, hungUp)) {
-          const messageResponse = answer(originalRequest, services);
+          const messageResponse = answer(originalRequest, services, await import("./proto-files.ts"));
           await write({ validHost: originalRequest.host, originalRequest, messageResponse });
         }
       }),
   };
 }
 
-function answer({ messageRequest: asked }: ServerReflectionRequest, services: readonly string[]): Answer {
+function answer(
+  { messageRequest: asked }: ServerReflectionRequest,
+  services: readonly string[],
+  { FILES, FILE_OF_SYMBOL }: ProtoFiles,
+): Answer {
   switch (asked?.$case) {
     case "listServices":
       return { $case: "listServicesResponse", value: { service: services.map((name) => ({ name })) } };
     case "fileByFilename":
-      return filesFrom(FILES.get(asked.value), `file ${asked.value}`);
+      return filesFrom(FILES, FILES.get(asked.value), `file ${asked.value}`);
     case "fileContainingSymbol":
-      return filesFrom(FILE_OF_SYMBOL.get(asked.value), `symbol ${asked.value}`);
+      return filesFrom(FILES, FILE_OF_SYMBOL.get(asked.value), `symbol ${asked.value}`);
     case "allExtensionNumbersOfType": {
       if (!FILE_OF_SYMBOL.has(asked.value)) return notFound(`type ${asked.value}`);
       const value = { baseTypeName: asked.value, extensionNumber: [] };
@@ -56,11 +62,11 @@ function answer({ messageRequest: asked }: ServerReflectionRequest, services: re
 }
 
 /** The file and every file that it imports, directly or through others. */
-function filesFrom(file: ProtoFile | undefined, what: string): Answer {
+function filesFrom(files: ProtoFiles["FILES"], file: ProtoFile | undefined, what: string): Answer {
   if (file === undefined) return notFound(what);
   const found = new Set([file]);
   // The loop also visits the files that it adds to the set.
-  for (const { imports } of found) for (const name of imports) found.add(FILES.get(name)!);
+  for (const { imports } of found) for (const name of imports) found.add(files.get(name)!);
   const value = { fileDescriptorProto: [...found].map(({ base64 }) => Buffer.from(base64, "base64")) };
   return { $case: "fileDescriptorResponse", value };
 }
@@ -71,6 +77,3 @@ const failure = (errorCode: number, errorMessage: string): Answer => ({
   $case: "errorResponse",
   value: { errorCode, errorMessage },
 });
-
-const FILES = new Map(PROTO_FILES.map((file) => [file.name, file]));
-const FILE_OF_SYMBOL = new Map(PROTO_FILES.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));

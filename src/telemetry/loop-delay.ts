@@ -1,11 +1,14 @@
 /**
  * How late the event loop is at each tenth of a second. A tick at each of them would wake an idle process ten times a
- * second. So while the loop is nearly always idle, it is looked at once a second: it was on time at the tenths in between.
+ * second. So while the loop is nearly always idle, it is looked at once a second, with the other work of a second: it was
+ * on time at the tenths in between.
  */
+import { untilNext } from "../domain/clock.ts";
 import type { Histogram } from "./histogram.ts";
 
 const TENTH_MS = 100;
 const TENTHS_OF_SECOND = 10;
+const SECOND_MS = TENTH_MS * TENTHS_OF_SECOND;
 /** A second in which the loop was busy for longer than this is not quiet, milliseconds. */
 const QUIET_MS = 20;
 /** After so many quiet seconds in a row, the loop is looked at once a second. */
@@ -43,9 +46,10 @@ export class LoopDelay {
     if (this.#passed >= TENTHS_OF_SECOND) this.#endSecond();
     // When the loop was busy in between, nothing tells when: it counts as if it had hung once.
     if (this.#tenths > 1) this.#countBetween(this.#quietSeconds > 0 ? 0 : Math.max(0, busyMs - lateMs));
-    this.#tenths = this.#quietSeconds >= QUIET_SECONDS ? TENTHS_OF_SECOND : 1;
-    this.#dueAt = now + this.#tenths * TENTH_MS;
-    return this.#tenths * TENTH_MS;
+    const waitMs = this.#quietSeconds >= QUIET_SECONDS ? untilNext(SECOND_MS, now) : TENTH_MS;
+    this.#tenths = Math.max(1, Math.round(waitMs / TENTH_MS));
+    this.#dueAt = now + waitMs;
+    return waitMs;
   }
 
   #endSecond(): void {

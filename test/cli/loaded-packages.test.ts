@@ -11,6 +11,7 @@ import { ProcessWorld } from "../support/processes.ts";
 
 const HELLO = "examples/hello/pipeline.yaml";
 const OF_DEFINITIONS = ["@actions/expressions", "commander", "croner", "yaml", "zod"];
+const LARGE_FILE_BYTES = 300_000;
 const OF_NODES = ["@koa/router", "ajv", "bullmq", "ioredis", "jose", "koa", "mongodb", "prom-client", "ws"];
 
 describe("a command of the compiled program", function () {
@@ -73,6 +74,16 @@ describe("a command of the compiled program", function () {
     } finally {
       await server.close();
     }
+  });
+
+  it("keeps its large files in ASCII, because one other character doubles the memory that Node takes for a file", async () => {
+    const folder = join("dist", "src");
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name)) })));
+    const large = texts.filter(({ text }) => text.length >= LARGE_FILE_BYTES);
+    expect(large).not.to.deep.equal([]);
+    const isAscii = (text: Uint8Array) => text.every((byte) => byte < 0x80);
+    expect(large.filter(({ text }) => !isAscii(text)).map(({ name }) => name)).to.deep.equal([]);
   });
 
   it("agent loads nothing that only nodes of the control plane use", async () => {

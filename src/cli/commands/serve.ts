@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
 import { startNode } from "../../node/node.ts";
+import { freeStartGarbage } from "../../node/start-garbage.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
 import { aborted } from "../interruption.ts";
@@ -35,6 +36,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
       signal,
     });
+    const cancelCollection = freeStartGarbage();
     try {
       const { http, grpc, metrics, adminToken } = node;
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
@@ -42,6 +44,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       await aborted(signal);
       log.info({ reason: String(signal.reason) }, "draining");
     } finally {
+      cancelCollection();
       await node.stop();
     }
     log.info({}, "ended");

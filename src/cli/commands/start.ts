@@ -10,6 +10,7 @@ import { aborted } from "../interruption.ts";
 import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
+import { freeStartGarbage } from "../../node/start-garbage.ts";
 import { GitSample, type GitSampleWays, SAMPLE_NETWORK } from "../sample/git-sample.ts";
 import { showSample } from "../sample/hello-sample.ts";
 import { Screen } from "../screen.ts";
@@ -46,9 +47,11 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       onReady: (part, how) => screen.print(`${screen.paint("green", "✔")} ${part.padEnd(14)}${how}`),
       signal,
     });
+    const cancelCollection = freeStartGarbage();
     try {
       return await showInstallation(local, screen, { ...options, dataDir, gitSample }, signal);
     } finally {
+      cancelCollection();
       screen.settle();
       if (signal.aborted) screen.print("", "Shutting down ...");
       await local.stop();

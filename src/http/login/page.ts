@@ -59,7 +59,7 @@ export function sendPage(ctx: ApiContext, { title, body, status = 200, goOn }: P
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         ${jump}
-        <title>${title} · millrace</title>
+        <title>${title} &middot; millrace</title>
         ${STYLE_ELEMENT}
       </head>
       <body>

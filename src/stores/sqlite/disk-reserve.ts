@@ -5,7 +5,7 @@
  */
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type Cancel, regularly } from "../../domain/clock.ts";
+import { type Cancel, systemClock, systemTimers, untilNext } from "../../domain/clock.ts";
 import { type DiskSpace, diskSpaceOf, FULL_BYTES, fullBelow, mebibytes } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
@@ -16,10 +16,12 @@ const LOW_SHARE = 1 / 4;
 /** The reserve is made again when this many times its size are free, so that it is not given up again at once. */
 const ROOM_FACTOR = 1.5;
 const CHECK_MS = 500;
+/** A disk with so much free space does not become full within a second, so it is looked at once a second. */
+const AMPLE_BYTES = 8 * 2 ** 30;
+const AMPLE_CHECK_MS = 1_000;
 /** Without this much even after the reserve was given up, nothing starts, bytes. */
 const LEAST_BYTES = 2 ** 20;
-/** The content of the file cannot be compressed, so that it takes its size on every disk. */
-const BLOCK = incompressible(2 ** 20);
+const BLOCK_BYTES = 2 ** 20;
 
 export interface DiskReserveOptions {
   /** The data directory. */
@@ -34,6 +36,8 @@ export class DiskReserve {
   readonly #file: string;
   readonly #listeners: ((isFull: boolean) => void)[] = [];
   #isFull = false;
+  /** By the last look. */
+  #isAmple = false;
   #cancel: Cancel | undefined;
 
   constructor(options: DiskReserveOptions) {
@@ -45,10 +49,11 @@ export class DiskReserve {
     return this.#isFull;
   }
 
-  /** Looks at the disk at once, and then twice a second until {@link stop}. */
+  /** Looks at the disk at once, and then once or twice a second until {@link stop}. */
   start(): void {
     this.look();
-    this.#cancel = regularly(CHECK_MS, () => this.look());
+    const periodMs = this.#isAmple ? AMPLE_CHECK_MS : CHECK_MS;
+    this.#cancel = systemTimers.after(untilNext(periodMs, systemClock.monotonic()), () => this.start());
   }
 
   stop(): void {
@@ -63,6 +68,7 @@ export class DiskReserve {
   /** Gives the reserve up when the disk is full, and makes it again when there is room. */
   look(): void {
     const space = this.#measure();
+    this.#isAmple = space !== undefined && space.free >= AMPLE_BYTES;
     if (space === undefined) return;
     const size = fullBelow(space);
     if (space.free < size * LOW_SHARE) return void this.#drop();
@@ -124,11 +130,12 @@ export class DiskReserve {
 
   /** False when the disk has become full meanwhile. */
   #make(size: number): boolean {
+    const block = incompressible(BLOCK_BYTES);
     try {
       const file = openSync(this.#file, "w", 0o600);
       try {
-        for (let left = Math.ceil(size); left > 0; left -= BLOCK.length) {
-          if (writeSync(file, BLOCK, 0, Math.min(left, BLOCK.length)) < Math.min(left, BLOCK.length)) return false;
+        for (let left = Math.ceil(size); left > 0; left -= block.length) {
+          if (writeSync(file, block, 0, Math.min(left, block.length)) < Math.min(left, block.length)) return false;
         }
         fsyncSync(file);
       } finally {
@@ -153,7 +160,7 @@ export class DiskReserve {
   }
 }
 
-/** The same bytes in every process, from a generator of numbers that look random. */
+/** Bytes that cannot be compressed, so that the file takes its size on every disk: the same in every process. */
 function incompressible(size: number): Uint8Array {
   const numbers = new Uint32Array(size / Uint32Array.BYTES_PER_ELEMENT);
   let state = 2_463_534_242;
