@@ -46,6 +46,7 @@ const FIRST = [
   "test/e2e/",
   "test/http/git.test.ts",
   "test/stores/sqlite-faults.test.ts",
+  "test/ws/",
 ];
 
 /**
