@@ -219,9 +219,7 @@ async function withGrants(context: TriggeringContext, offering: Aggregate, plan:
   // The slots may have been given to other jobs since.
   if (clock.monotonic() - askedAt >= RESERVED_MS / 2) return offering;
   const now = Math.max(offering.head.summary.createdAt, clock.now());
-  return withStepOutputs(stores.outputs, (outputs) =>
-    grantAtOnce(offering, claims, plan, now, RUN_AGGREGATE, outputs),
-  );
+  return withStepOutputs(stores.outputs, (outputs) => grantAtOnce(offering, claims, plan, now, RUN_AGGREGATE, outputs));
 }
 
 /** The claim of a job with a slot that was reserved for it; none without a slot, and when the board cannot be reached. */
