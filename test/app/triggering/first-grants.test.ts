@@ -45,7 +45,12 @@ describe("the grants of a new run", () => {
     };
     const { feed, mailboxes } = ports;
     const context = {
-      ...{ stores: opened.stores, shards: 1, clock: systemClock, log: silentLog, feed, mailboxes },
+      stores: opened.stores,
+      shards: 1,
+      clock: systemClock,
+      log: silentLog,
+      feed,
+      mailboxes,
       board: { ...ports.board, reserve },
     } as unknown as TriggeringContext;
     const plan = planOf([Array.from({ length: jobs }, () => ({ steps: 1 }))]);
