@@ -22,8 +22,17 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
+/** How many files run in parallel at most, while the processors are idle (test/support/turns.ts). */
+const MOST_JOBS = 8;
 /** The priority of files without bounds, as `nice` counts it: the lowest, so that it takes nothing from the other lane. */
 const LOW_PRIORITY = 19;
+
+/**
+ * Most code of a test runs a few times, and V8 spends a tenth of the processor time of such a file on making fast code of
+ * what will not run again. With this option a function becomes fast after six times as much work as by default. Later
+ * releases of Node do not have it.
+ */
+const LATE_OPTIMIZATION = process.versions.node.startsWith("20.") ? ["--interrupt-budget=400000"] : [];
 
 /** Files and folders that take longest. They begin first, so that no one of them runs at the end while the machine has nothing else. */
 const FIRST = [
@@ -93,7 +102,10 @@ async function runAll() {
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
   const bounded = runBounded();
-  const ofOthers = await report({ priority: LOW_PRIORITY, patience: PATIENCE, jobs: JOBS }, others);
+  const ofOthers = await report(
+    { priority: LOW_PRIORITY, patience: PATIENCE, jobs: MOST_JOBS, always: JOBS, flags: LATE_OPTIMIZATION },
+    others,
+  );
   const { output, results: ofBounded } = await bounded;
   process.stdout.write(output);
   const results = [ofOthers, ...ofBounded];
@@ -168,13 +180,14 @@ function printFailures(failures) {
 
 /**
  * Runs test files, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
- * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded.
+ * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded. `always`:
+ * how many files are under way when the processors are not idle; default: all `jobs`. `flags`: options of Node.
  */
-async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS }, files) {
+async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS, always, flags = [] }, files) {
   const file = join(compiled.folder, `report-${++reports}.json`);
   const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`, "--parallel", "--jobs", jobs];
   const chosen = isSource ? files : [...compiled.options, ...files.map(compiled.pathOf)];
-  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", patience);
+  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", { patience, always, flags });
   if (priority !== 0) setPriority(child.pid, priority);
   const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
   const { passes, failures } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
@@ -187,10 +200,11 @@ function run(...options) {
   return statusOf(startMocha(options, "inherit"));
 }
 
-function startMocha(options, stdout, patience = 1) {
+function startMocha(options, stdout, { patience = 1, always, flags = [] } = {}) {
   const stdio = ["inherit", stdout, "inherit"];
-  const env = { ...process.env, ...compiled?.env, MILLRACE_TEST_PATIENCE: String(patience) };
-  return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
+  const turns = always === undefined ? {} : { MILLRACE_TEST_ALWAYS: String(always) };
+  const env = { ...process.env, ...compiled?.env, ...turns, MILLRACE_TEST_PATIENCE: String(patience) };
+  return spawn(process.execPath, [...flags, MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
 }
 
 async function statusOf(child) {

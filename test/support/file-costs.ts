@@ -23,9 +23,14 @@ function usedSoFar(): { readonly processor: number; readonly clock: number } {
 
 let before = { processor: 0, clock: 0 };
 
+/** The next file begins now, so the wait for its turn does not count. */
+export function beginClock(): void {
+  before = { ...before, clock: usedSoFar().clock };
+}
+
 /**
- * Notes that this process is done with the files of these suites: one file in a parallel run. What it used since the files
- * before counts, so loading them does too.
+ * Notes that this process is done with the files of these suites: one file in a parallel run. The
+ * processor time since the files before counts, so loading them does too.
  */
 export function noteCosts(suites: readonly { readonly file?: string | undefined }[]): void {
   if (REPORT === undefined) return;

@@ -2,12 +2,13 @@
  * Hooks around all test files. Mocha's main process starts the MongoDB-wire server that all files share. Each file must
  * close what it opens. In a parallel run, several processes load files and run `mochaHooks` for each file.
  */
-import { noteCosts } from "./file-costs.ts";
+import { beginClock, noteCosts } from "./file-costs.ts";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
 import { takeUnlisted, watchShardKeys } from "./mongo-shard-keys.ts";
 import { beGenerous } from "./patience.ts";
 import { useTestPrograms } from "./test-programs.ts";
+import { endTurn, giveTurns, takeTurn } from "./turns.ts";
 import { until } from "./until.ts";
 
 useTestPrograms();
@@ -15,13 +16,16 @@ beGenerous();
 watchShardKeys();
 
 let endMongo: (() => Promise<void>) | undefined;
+let endTurns: (() => void) | undefined;
 
 export async function mochaGlobalSetup(): Promise<void> {
   await useMemoryFolder();
   endMongo = await shareTestMongo();
+  endTurns = await giveTurns();
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
+  endTurns?.();
   await endMongo?.();
 }
 
@@ -48,10 +52,15 @@ function refuseUnlisted(): void {
  * hooks check only in a parallel run: there mocha ends its processes although resources are open.
  */
 export const mochaHooks = {
-  beforeAll(): void {
+  async beforeAll(this: Mocha.Context): Promise<void> {
+    // A file waits for its turn as long as the files before it take.
+    this.timeout(0);
+    await takeTurn();
+    beginClock();
     openBefore = openNow();
   },
   async afterAll(this: Mocha.Context): Promise<void> {
+    endTurn();
     const suites = this.test?.parent?.suites ?? [];
     noteCosts(suites);
     // The reporter names the file of a failed hook, which mocha knows only of hooks in a file.

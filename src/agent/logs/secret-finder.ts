@@ -8,6 +8,8 @@ const MASK = "***";
 const LF = 0x0a;
 const CR = 0x0d;
 const FILTER_BITS = 16;
+/** The filter of all steps without secrets, which are most. */
+const NO_SECRETS = new Uint8Array(1 << FILTER_BITS);
 /** A secret of many backslashes could be read in as many ways as it has characters. */
 const MAX_READINGS = 32;
 
@@ -27,11 +29,12 @@ export class SecretFinder {
   /** Forms by their first four bytes. */
   readonly #forms = new Map<number, (SecretForm | LooseForm)[]>();
   /** Marks the hashes of first four bytes. It rules out almost every byte of a log at once. */
-  readonly #filter = new Uint8Array(1 << FILTER_BITS);
+  readonly #filter: Uint8Array;
   /** The first one to three bytes of each form, encoded with their number by {@link encodePrefix}. */
   readonly #shortPrefixes = new Set<number>();
 
   constructor(values: readonly string[]) {
+    this.#filter = values.length === 0 ? NO_SECRETS : new Uint8Array(1 << FILTER_BITS);
     for (const form of values.flatMap(formsOf)) this.#add(form, form.bytes);
     for (const form of values.flatMap(looseFormsOf)) for (const prefix of prefixesOf(form)) this.#add(form, prefix);
   }

@@ -3,7 +3,7 @@
  * script that writes to `/dev/stderr` cannot open a socket.
  */
 import { execFile, execFileSync } from "node:child_process";
-import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, existsSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
@@ -13,6 +13,8 @@ import { giveTo, type Owner } from "./step-user.ts";
 const BATCH = 128;
 /** When fewer pipes than this are free, more are created in the background. */
 const LOW = 32;
+/** How many pipes are open before a step needs them: the two of the next step. */
+const READY = 2;
 
 /** One pipe for one stream of one step. */
 export interface OutputPipe {
@@ -31,8 +33,11 @@ export class FifoPool {
   readonly #folder: string;
   readonly #user: Owner | undefined;
   readonly #free: string[] = [];
+  /** Open pipes that no step has. */
+  readonly #ready: OutputPipe[] = [];
   #made = 0;
   #refilling = false;
+  #isOpening = false;
 
   /**
    * Creates the first pipes in `folder`. Throws `unavailable` when this system cannot create named pipes. `user`: as whom
@@ -52,6 +57,41 @@ export class FifoPool {
 
   /** Opens a pipe that no other step uses. Closing its reader returns the pipe to the pool. */
   open(): OutputPipe {
+    const pipe = this.#takeReady() ?? this.#open();
+    this.#openSoon();
+    return pipe;
+  }
+
+  #takeReady(): OutputPipe | undefined {
+    for (;;) {
+      const pipe = this.#ready.pop();
+      if (pipe === undefined) return undefined;
+      if (existsSync(pipe.path)) {
+        pipe.reader.ref();
+        return pipe;
+      }
+      pipe.closeWriteEnd();
+      pipe.reader.destroy();
+    }
+  }
+
+  /** Opens the pipes of the next step in a later turn of the event loop: the step that has just taken some starts first. */
+  #openSoon(): void {
+    if (this.#isOpening || this.#ready.length >= READY) return;
+    this.#isOpening = true;
+    setImmediate(() => {
+      this.#isOpening = false;
+      try {
+        while (this.#ready.length < READY) this.#ready.push(this.#open());
+      } catch {
+        // The next step tries again, and reports the error.
+      }
+      // They must not keep the process alive.
+      for (const { reader } of this.#ready) reader.unref();
+    }).unref();
+  }
+
+  #open(): OutputPipe {
     const { path, readEnd } = this.#openFree();
     if (this.#free.length < LOW) this.#refillSoon();
     const writeEnd = openSync(path, constants.O_WRONLY);

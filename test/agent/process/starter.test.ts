@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -79,6 +79,30 @@ describe("a starter", () => {
       expect(await starter.start(launch(command, given)).exited).to.include({ obstacle });
     }
     expect(existsSync(join(folder, "ran"))).to.equal(false);
+  });
+
+  it("looks for a program by the rules of PATH, and gives a script without an interpreter to the shell", async () => {
+    const inFolder = (name: string) => join(folder, name);
+    for (const name of ["first", "second"]) await mkdir(inFolder(name));
+    await writeFile(inFolder("first/said"), "not executable", { mode: 0o600 });
+    await writeFile(inFolder("second/said"), "#!/bin/sh\necho second", { mode: 0o700 });
+    await writeFile(inFolder("first/bare"), "echo bare", { mode: 0o700 });
+    await writeFile(inFolder("second/bare"), "#!/bin/sh\necho never", { mode: 0o700 });
+    await writeFile(inFolder("here"), "#!/bin/sh\necho here", { mode: 0o700 });
+    const path = `${inFolder("none")}:${inFolder("first")}:${inFolder("second")}:/usr/bin:/bin`;
+    for (const [command, PATH, output] of [
+      ["said", path, "second"],
+      ["bare", path, "bare"],
+      ["here", `:${path}`, "here"],
+      ["here", `${path}:`, "here"],
+      [inFolder("first/bare"), "", "bare"],
+      ["./here", path, "here"],
+    ] as const) {
+      expect(await starter.start(launch([command], { env: { PATH } })).exited, command).to.include({ code: 0 });
+      expect(await written("out")).to.equal(`${output}\n`);
+    }
+    expect(await starter.start(launch(["true"], { env: {} })).exited).to.include({ code: 0 });
+    expect(await starter.start(launch(["here"], { env: { PATH: path } })).exited).to.include({ code: 127 });
   });
 
   it("leaves none of its steps when it is killed, nor when it ends", async () => {
