@@ -6,6 +6,7 @@ import { seriousProblems } from "../support/accessibility.ts";
 import { startBrowser } from "../support/browser-program.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
+import { until } from "../support/until.ts";
 
 const PASSWORD = "correct horse battery";
 const HOSTILE = "<img src=x onerror=document.title='broken'>";
@@ -198,11 +199,15 @@ describe("the pages of a run", function () {
     );
     const region = page.getByRole("region", { name: "60 lines" });
     const seen = new Set<string>();
-    for (const top of [0, 300, 600, 900]) {
-      await region.evaluate((element, to) => void (element.scrollTop = to), top);
-      await page.waitForTimeout(150);
-      for (const text of await page.locator("[data-line]").allInnerTexts()) seen.add(text.replace(/\s+/, " "));
-    }
+    // On a busy machine a place to which the page is scrolled may show its lines only the next time.
+    await until("each place showed its lines", async () => {
+      for (const top of [0, 300, 600, 900]) {
+        await region.evaluate((element, to) => void (element.scrollTop = to), top);
+        await page.waitForTimeout(150);
+        for (const text of await page.locator("[data-line]").allInnerTexts()) seen.add(text.replace(/\s+/, " "));
+      }
+      return seen.size >= stored.length;
+    });
     const byLine = [...seen].toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     expect(byLine).to.deep.equal(stored);
     expect(stored).to.have.length(60);
