@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 import { BUNDLING, ENTRIES } from "./bundling.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -55,6 +55,8 @@ export async function compileTests(name, files) {
     define: { "import.meta.url": OWN_URL, "import.meta.dirname": OWN_FOLDER },
     plugins: [ownPlaces],
   });
+  // The compiler would keep some 500 MB until this process ends.
+  await stop();
   const pathOf = (file) => join(tests, file.replace(/\.ts$/, ".js"));
   const options = ["--config", writeConfig(folder, pathOf(ROOT_HOOKS))];
   return { folder, pathOf, options, env: { MILLRACE_TEST_PROGRAMS: programs } };

@@ -25,7 +25,7 @@ import {
 } from "./creator-grace.ts";
 import { storeDeadLetters } from "./dead-letters.ts";
 import { EndedActors } from "./ended-actors.ts";
-import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
+import { afterTurn, dueTimers, headAfter, LiveIndex, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, isFound, performOwed, toRecords } from "./performer.ts";
 import { decideTurn, type ActorMessage, type LiveActor } from "./turn.ts";
@@ -224,7 +224,7 @@ export class Activation {
 
   #toLoaded({ head, actors: stored, apart }: Aggregate<RootId>, plan: RunPlan): Loaded {
     const actors = new Map(stored.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
-    const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
+    const index = new LiveIndex(this.#type, actors.values());
     return { head, actors, plan, index, ended: new EndedActors(this.#type, plan, apart) };
   }
 
@@ -250,7 +250,7 @@ export class Activation {
 
   #dueTimers({ actors, index }: Loaded): readonly ActorMessage[] {
     const now = this.#context.clock.now();
-    const due = [...index.dueAt].filter(([, earliest]) => earliest <= now).map(([id]) => actors.get(id)!);
+    const due = index.dueAt(now).map((id) => actors.get(id)!);
     return dueTimers(due, now, this.#type);
   }
 
@@ -275,17 +275,17 @@ export class Activation {
       return { outcome: await this.#performUnsaved(loaded, result.effects, now), decided: result.taken };
     }
     const changed = [...result.changed.values()];
-    const index = updateIndex(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
     const isFinal = type.isFinal(root as never);
     if (isFinal) this.#grace = graceOfFinal(this.#grace);
     const carried = this.#grace.owed;
     const actors = afterTurn(loaded.actors, result.changed);
-    const after = { root, index, carried, actors, plan: loaded.plan };
+    const facts = loaded.index.after(result.changed);
+    const after = { root, facts, carried, actors, plan: loaded.plan };
     const head = headAfter(loaded.head, result, after, now, type);
     const settles = isFinal && this.#context.stores.aggregates.savesEventsAtOnce && isFound(head.owed);
     const saved = settles ? { ...head, owed: [] } : head;
-    const outcome = await this.#save(loaded, saved, changed, index, eventsOf(head, head.owed), head.owed);
+    const outcome = await this.#save(loaded, saved, changed, eventsOf(head, head.owed), head.owed);
     if (outcome === "done" && isFinal) {
       // The answer to this save says that the creator's events are stored, so no event is left to the creator.
       this.#unperformed = afterCreator(this.#grace, this.#unperformed);
@@ -299,7 +299,6 @@ export class Activation {
     loaded: Loaded,
     head: AggregateHead<RootId>,
     changed: readonly LiveActor[] = [],
-    index: LiveIndex = loaded.index,
     events: readonly RunEvent[] = [],
     toPerform: readonly OwedRecord[] = head.owed,
   ): Promise<"done" | "conflict"> {
@@ -324,7 +323,8 @@ export class Activation {
     const made = changed.filter(({ id }) => !loaded.actors.has(id));
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     loaded.ended.saved(left, made, loaded.actors);
-    this.#loaded = { ...loaded, head: saved, index };
+    loaded.index.update(changed);
+    this.#loaded = { ...loaded, head: saved };
     this.#unperformed = toPerform.slice(this.#grace.owed.length);
     this.#onActors(changed);
     return "done";

@@ -9,7 +9,7 @@ import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
-import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
+import { dueTimers, headAfter, LiveIndex, toStored } from "./head.ts";
 import { type ActorMessage, decideTurn } from "./turn.ts";
 
 /** How long the creator has to perform what the first turn owes, milliseconds; see creator-grace.ts. */
@@ -82,7 +82,7 @@ function decideFirst(
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of toStored(turn.changed.values(), type)) stored.set(actor.id, actor);
-  const index = updateIndex(EMPTY_INDEX, stored.values(), type);
-  const after = { root: stored.get(head.rootId)!.state, index, carried: head.owed, actors: stored.values(), plan };
+  const facts = new LiveIndex(type, stored.values()).after(new Map());
+  const after = { root: stored.get(head.rootId)!.state, facts, carried: head.owed, actors: stored.values(), plan };
   return { head: headAfter(head, turn, after, now, type), actors: [...stored.values()] };
 }

@@ -5,31 +5,68 @@ import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/po
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import type { ActorMessage, LiveActor, TurnResult } from "./turn.ts";
 
-/** What the kernel needs to know about all actors in every turn, kept so that it need not read the state of each. */
-export interface LiveIndex {
+/**
+ * What the kernel needs to know about all actors in every turn. It is changed in place: a copy for each turn would cost
+ * as much as a run has actors.
+ */
+export class LiveIndex {
+  readonly #type: AggregateType;
   /** Ids of the actors that an agent holds. */
-  readonly held: ReadonlySet<string>;
+  readonly #held = new Set<string>();
   /** The earliest timer of each actor that has one, by the actor's id, Unix milliseconds. */
-  readonly dueAt: ReadonlyMap<string, number>;
+  readonly #dueAt = new Map<string, number>();
+
+  constructor(type: AggregateType, actors: Iterable<LiveActor>) {
+    this.#type = type;
+    this.update(actors);
+  }
+
+  /** Takes in actors that have changed or are new. */
+  update(changed: Iterable<LiveActor>): void {
+    for (const actor of changed) {
+      const { isHeld, dueAt } = this.#read(actor);
+      if (isHeld) this.#held.add(actor.id);
+      else this.#held.delete(actor.id);
+      if (dueAt === null) this.#dueAt.delete(actor.id);
+      else this.#dueAt.set(actor.id, dueAt);
+    }
+  }
+
+  /** What the head says of all actors once these have changed. Changes nothing. */
+  after(changed: ReadonlyMap<string, LiveActor>): IndexedFacts {
+    let held = this.#held.size;
+    let nextDueAt = Infinity;
+    for (const actor of changed.values()) {
+      const { isHeld, dueAt } = this.#read(actor);
+      held += Number(isHeld) - Number(this.#held.has(actor.id));
+      if (dueAt !== null && dueAt < nextDueAt) nextDueAt = dueAt;
+    }
+    for (const [id, dueAt] of this.#dueAt) if (dueAt < nextDueAt && !changed.has(id)) nextDueAt = dueAt;
+    return { bound: held > 0, nextDueAt: nextDueAt === Infinity ? null : nextDueAt };
+  }
+
+  /** Ids of the actors that have a timer which is due at `now`. */
+  dueAt(now: number): readonly string[] {
+    const due: string[] = [];
+    for (const [id, earliest] of this.#dueAt) if (earliest <= now) due.push(id);
+    return due;
+  }
+
+  #read({ kind, state }: LiveActor): { readonly isHeld: boolean; readonly dueAt: number | null } {
+    const actorKind = kindOf(this.#type, kind);
+    let due = Infinity;
+    for (const [, timer] of actorKind.timers(state as never)) {
+      if (timer !== null && timer.dueAt < due) due = timer.dueAt;
+    }
+    return { isHeld: actorKind.heldBy(state as never) !== null, dueAt: due === Infinity ? null : due };
+  }
 }
 
-export const EMPTY_INDEX: LiveIndex = { held: new Set(), dueAt: new Map() };
-
-/** The index, brought up to date for these actors. */
-export function updateIndex(index: LiveIndex, actors: Iterable<LiveActor>, type: AggregateType): LiveIndex {
-  const held = new Set(index.held);
-  const dueAt = new Map(index.dueAt);
-  for (const { kind, id, state } of actors) {
-    const actorKind = kindOf(type, kind);
-    if (actorKind.heldBy(state as never) === null) held.delete(id);
-    else held.add(id);
-    let due = Infinity;
-    for (const [, timer] of actorKind.timers(state as never))
-      if (timer !== null && timer.dueAt < due) due = timer.dueAt;
-    if (due === Infinity) dueAt.delete(id);
-    else dueAt.set(id, due);
-  }
-  return { held, dueAt };
+export interface IndexedFacts {
+  /** An agent holds one of the actors. */
+  readonly bound: boolean;
+  /** The earliest timer of all actors, Unix milliseconds; null for none. */
+  readonly nextDueAt: number | null;
 }
 
 /** All actors after a turn: changed, unchanged and new ones. A generator, because most callers need only a few. */
@@ -72,7 +109,7 @@ export function headAfter<Root extends RootId>(
   turn: Pick<TurnResult, "effects">,
   after: {
     readonly root: unknown;
-    readonly index: LiveIndex;
+    readonly facts: IndexedFacts;
     readonly carried: readonly OwedRecord[];
     readonly actors: Iterable<LiveActor>;
     readonly plan: RunPlan;
@@ -81,7 +118,7 @@ export function headAfter<Root extends RootId>(
   type: AggregateType,
 ): AggregateHead<Root> {
   const root = after.root as never;
-  const { held, dueAt } = after.index;
+  const { bound, nextDueAt } = after.facts;
   let { eventNumber } = head;
   const owed = turn.effects.map((effect): OwedRecord => {
     return { effect, eventNumber: effect.type === "publish" ? ++eventNumber : null, at: now };
@@ -91,7 +128,7 @@ export function headAfter<Root extends RootId>(
     eventNumber,
     owed: after.carried.length === 0 ? owed : [...after.carried, ...owed],
     final: type.isFinal(root),
-    nextDueAt: dueAt.size === 0 ? null : Math.min(...dueAt.values()),
-    summary: type.summarise(root, held.size > 0, after.actors, after.plan),
+    nextDueAt,
+    summary: type.summarise(root, bound, after.actors, after.plan),
   };
 }

@@ -63,6 +63,8 @@ export interface KernelTiming {
   readonly parkMaxMs: number;
   /** Number of parked aggregates of a shard from which the shard fetches no more envelopes. */
   readonly parkedMax: number;
+  /** Number of aggregates in memory from which a new run that waits for an agent is not kept there. */
+  readonly waitingMax: number;
   /** How long the creator of an aggregate has to perform what its first turn owes. */
   readonly creatorMs: number;
   /** Between two checks of the presence of agents. */
@@ -81,6 +83,7 @@ export const DEFAULT_TIMING: KernelTiming = {
   parkMinMs: 100,
   parkMaxMs: 5_000,
   parkedMax: 1_000,
+  waitingMax: 1_000,
   creatorMs: CREATOR_MS,
   watchMs: 1_000,
   lossMarginMs: 5_000,

@@ -120,11 +120,12 @@ export class Kernel implements ShardHandler {
 
   /**
    * Takes a run into memory that this process has just stored, with version 1, if its shard is open here. A run that is
-   * bound to no agent stays out, because it may wait for long.
+   * bound to no agent stays out when many are in memory, because it may wait for long.
    */
   adopt(aggregate: Aggregate, plan: RunPlan): void {
     const { shard, summary } = aggregate.head;
-    if (summary.bound) this.#shards.get(shard)?.shard.adopt(aggregate, plan);
+    const hasRoom = this.counters.activations < this.#context.timing.waitingMax;
+    if (summary.bound || hasRoom) this.#shards.get(shard)?.shard.adopt(aggregate, plan);
   }
 
   /** This process has performed all that the first turn of the run owes. */

@@ -148,9 +148,10 @@ function undecidedMessage({ to, message }: ActorMessage, reason: string): Undeci
   return { message: { to, message }, reason };
 }
 
-/** Names the fields of the cause: a turn publishes thousands of events, and two spreads in one object cost several times as much. */
+/** Without a member behind a spread, which takes V8 of Node 20 some microseconds: a turn publishes thousands of events. */
 function withCause({ type, event }: Publish, { cause, by }: Cause): Publish {
-  return { type, event: { ...event, data: { ...event.data, cause, by } } as Publish["event"] };
+  const data = Object.assign({}, event.data, { cause, by });
+  return { type, event: { ...event, data } as Publish["event"] };
 }
 
 function spawned(actor: ActorRef, state: unknown): LiveActor {

@@ -32,16 +32,12 @@ import type { StepUser } from "./process/step-user.ts";
 import type { Confinement } from "./confinement.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
 import type { Trash } from "./folders/trash.ts";
+import { startReportDelayMs } from "./start-report.ts";
 import { StepFiles } from "./step-file.ts";
 import { Workspaces } from "./folders/workspace.ts";
 
 /** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
-/**
- * Delay of the report of a start. A step that ends within this time needs only one report, because the report of an end
- * implies the start. The delay is too short for a user to notice, and the report says since when the step has run.
- */
-const START_REPORT_DELAY_MS = 20;
 /** How many early revocations and how many released jobs are remembered at most. */
 const MAX_REMEMBERED = 1_000;
 
@@ -269,7 +265,7 @@ export class Workload {
       confinement,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
-        startTimer = setTimeout(() => this.#reportStarted(step), START_REPORT_DELAY_MS);
+        startTimer = setTimeout(() => this.#reportStarted(step), startReportDelayMs(this.#running.size));
       },
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };

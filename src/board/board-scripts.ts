@@ -76,69 +76,78 @@ end
 `;
 
 /**
- * Puts an offer on the board, or makes a taken offer available again. An offer that was withdrawn a short time ago is
+ * Puts offers on the board, or makes taken offers available again. An offer that was withdrawn a short time ago is
  * late: it is dropped, as is one that is older than the job's offer on the board. A later offer takes the place of that
  * one, in its own lane.
  *
- *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
- *   ARGV[3] lane id     ARGV[4] lane JSON
- *   ARGV[5] offer JSON
- *   ARGV[6] how long an empty lane is kept, milliseconds
- *   ARGV[7] channel and ARGV[8] message that announce it, when it has become available
- *
- * Returns 1 when the offer has become available, 0 when it already was, or is late.
+ *   ARGV[1] how long an empty lane is kept, milliseconds
+ *   ARGV[2] number of the lanes that follow, four values each: lane id, lane JSON, and the channel and the message that
+ *           announce offers of the lane, when some have become available
+ *   then four values for each offer: job id, `queuedAt` in Unix milliseconds, the lane's place in the list from 1, offer
+ *   JSON
  */
 export const OFFER: RedisScript = redisScript(`${PRELUDE}${DROP_EXPIRED}
-local jobId, queuedAt, lane, description, offer, keepMs, channel, message = unpack(ARGV)
+local keepMs, laneCount = ARGV[1], tonumber(ARGV[2])
 dropExpired()
-local goneUntil = redis.call("ZSCORE", gone, jobId .. " " .. queuedAt)
-if goneUntil and tonumber(goneUntil) > now then return 0 end
-local stored = redis.call("HGET", offers, jobId)
-local before = stored and cjson.decode(offerOf(stored)).queuedAt
-if stored and before > tonumber(queuedAt) then return 0 end
-if stored and before < tonumber(queuedAt) then
-  redis.call("ZREM", prefix .. laneOf(stored), jobId)
-  redis.call("ZREM", taken, jobId)
-  if redis.call("EXISTS", prefix .. laneOf(stored)) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, laneOf(stored)) end
-  stored = false
+
+local function put(jobId, queuedAt, lane, description, offer)
+  local goneUntil = redis.call("ZSCORE", gone, jobId .. " " .. queuedAt)
+  if goneUntil and tonumber(goneUntil) > now then return false end
+  local stored = redis.call("HGET", offers, jobId)
+  local before = stored and cjson.decode(offerOf(stored)).queuedAt
+  if stored and before > tonumber(queuedAt) then return false end
+  if stored and before < tonumber(queuedAt) then
+    redis.call("ZREM", prefix .. laneOf(stored), jobId)
+    redis.call("ZREM", taken, jobId)
+    if redis.call("EXISTS", prefix .. laneOf(stored)) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, laneOf(stored)) end
+    stored = false
+  end
+  if stored then
+    if redis.call("ZREM", taken, jobId) == 0 then return false end
+    putInLane(jobId, laneOf(stored), queuedAt)
+  else
+    if redis.call("HSETNX", lanes, lane, description) == 1 then changed(version) end
+    redis.call("HSET", offers, jobId, lane .. offer)
+    putInLane(jobId, lane, queuedAt)
+  end
+  return true
 end
-if stored then
-  if redis.call("ZREM", taken, jobId) == 0 then return 0 end
-  putInLane(jobId, laneOf(stored), queuedAt)
-else
-  if redis.call("HSETNX", lanes, lane, description) == 1 then changed(version) end
-  redis.call("HSET", offers, jobId, lane .. offer)
-  putInLane(jobId, lane, queuedAt)
+
+local available = {}
+for i = 3 + 4 * laneCount, #ARGV, 4 do
+  local place = tonumber(ARGV[i + 2])
+  local at = 4 * place - 1
+  if put(ARGV[i], ARGV[i + 1], ARGV[at], ARGV[at + 1], ARGV[i + 3]) then available[place] = true end
 end
-redis.call("PUBLISH", channel, message)
-return 1
+for place = 1, laneCount do
+  if available[place] then redis.call("PUBLISH", ARGV[4 * place + 1], ARGV[4 * place + 2]) end
+end
 `);
 
 /**
- * Removes an offer, taken or not, unless the job was offered again since.
+ * Removes offers, taken or not, unless their jobs were offered again since.
  *
- *   ARGV[1] job id
- *   ARGV[2] how long an empty lane is kept, milliseconds
- *   ARGV[3] `queuedAt` of the offer to remove, or "" for any
- *
- * Returns 1, or 0 when the board has no such offer.
+ *   ARGV[1] how long an empty lane is kept, milliseconds
+ *   ARGV[2...] pairs: job id, `queuedAt` of the offer to remove, or "" for any
  */
 export const WITHDRAW: RedisScript = redisScript(`${PRELUDE}
-local jobId, keepMs, queuedAt = unpack(ARGV)
-if queuedAt ~= "" then
-  redis.call("ZREMRANGEBYSCORE", gone, "-inf", now)
-  redis.call("ZADD", gone, now + ${WITHDRAWN_FOR_MS}, jobId .. " " .. queuedAt)
-  redis.call("PEXPIRE", gone, ${WITHDRAWN_FOR_MS})
+local keepMs = ARGV[1]
+redis.call("ZREMRANGEBYSCORE", gone, "-inf", now)
+
+local function withdraw(jobId, queuedAt)
+  if queuedAt ~= "" then redis.call("ZADD", gone, now + ${WITHDRAWN_FOR_MS}, jobId .. " " .. queuedAt) end
+  local stored = redis.call("HGET", offers, jobId)
+  if not stored then return end
+  if queuedAt ~= "" and cjson.decode(offerOf(stored)).queuedAt > tonumber(queuedAt) then return end
+  local lane = laneOf(stored)
+  redis.call("HDEL", offers, jobId)
+  redis.call("ZREM", prefix .. lane, jobId)
+  redis.call("ZREM", taken, jobId)
+  if redis.call("EXISTS", prefix .. lane) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, lane) end
 end
-local stored = redis.call("HGET", offers, jobId)
-if not stored then return 0 end
-if queuedAt ~= "" and cjson.decode(offerOf(stored)).queuedAt > tonumber(queuedAt) then return 0 end
-local lane = laneOf(stored)
-redis.call("HDEL", offers, jobId)
-redis.call("ZREM", prefix .. lane, jobId)
-redis.call("ZREM", taken, jobId)
-if redis.call("EXISTS", prefix .. lane) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, lane) end
-return 1
+
+for i = 2, #ARGV, 2 do withdraw(ARGV[i], ARGV[i + 1]) end
+redis.call("PEXPIRE", gone, ${WITHDRAWN_FOR_MS})
 `);
 
 /** Reads how much room the quotas of the agent and of the projects have, and takes places in them. */

@@ -138,10 +138,10 @@ export interface Board {
    */
   quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]>;
   /**
-   * Calls `listener` when an offer may have become available in `lane`; not for taken offers that come back by
+   * Calls `listener` when `count` offers may have become available in `lane`; not for taken offers that come back by
    * themselves.
    */
-  onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
+  onOffered(listener: (lane: Lane, count: number) => void): Promise<() => Promise<void>>;
   /** The tenants of these projects, by which bound agents get offers; a project without a known tenant is absent. */
   tenantsOf(projectIds: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, TenantId>>;
   /** The offers of these jobs that are on the board, taken ones included. */

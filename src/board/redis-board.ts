@@ -44,6 +44,7 @@ import {
   WITHDRAW,
 } from "./board-scripts.ts";
 import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
+import { JoinedCalls } from "./joined-calls.ts";
 import { classOf, VacancyClasses } from "./vacancy-classes.ts";
 
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
@@ -66,6 +67,8 @@ const TRUST_MS = 500;
 const MAX_TENANTS_KNOWN = 10_000;
 /** Values (a quota's name and a job id for each place) of one call; an even number. */
 const PLACES_AT_ONCE = 1_000;
+/** Offers of one call; Redis does nothing else during a call. */
+const OFFERS_AT_ONCE = 100;
 /**
  * How often one take reads the lanes. They may change faster than they are read; the next take searches the newest
  * ones.
@@ -89,6 +92,14 @@ export interface RedisBoardOptions {
   readonly tenantOf?: (projectId: ProjectId) => Promise<TenantId | null>;
   /** How long an empty lane is kept, milliseconds; default 60,000. */
   readonly emptyLaneMs?: number;
+}
+
+/** `count`: how many offers of the lane may have become available; absent for one, and from an older node. */
+type Announcement = Lane & { readonly count?: number };
+
+interface Offered {
+  readonly lane: Lane;
+  readonly offer: Offer;
 }
 
 interface KnownLane extends Lane {
@@ -141,6 +152,12 @@ export class RedisBoard implements Board {
   #listeners = 0;
   /** Announcements of offers so far. */
   #announcements = 0;
+  readonly #offers = new JoinedCalls<Offered>((offered) => this.#offerAll(offered), OFFERS_AT_ONCE);
+  /** Each is the arguments of a withdrawal. */
+  readonly #withdrawals = new JoinedCalls<readonly [JobRunId, queuedAt: number | ""]>(
+    (withdrawn) => runScript(this.#redis, WITHDRAW, KEYS, [this.#emptyLaneMs, ...withdrawn.flat()]),
+    OFFERS_AT_ONCE,
+  );
   /** A search of lanes that were empty when they were last searched; null for none. */
   #searching: Promise<void> | null = null;
 
@@ -163,21 +180,14 @@ export class RedisBoard implements Board {
   async offer(offer: Offer): Promise<void> {
     const { projectId, priority, selector } = offer;
     const lane: Lane = { projectId, ...(await this.#tenant(projectId)), priority, selector };
-    const description = JSON.stringify(lane);
-    const values = [
-      offer.jobId,
-      offer.queuedAt,
-      laneIdOf(description),
-      description,
-      JSON.stringify(offer),
-      this.#emptyLaneMs,
-    ];
     this.#announcements++;
-    await this.#run(OFFER, [...values, ...this.#feed.messageOf(CHANNEL, lane)]);
+    this.#withdrawals.flush();
+    await this.#offers.add({ lane, offer });
   }
 
-  async withdraw(jobId: JobRunId, queuedAt?: number): Promise<void> {
-    await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs, queuedAt ?? ""]);
+  withdraw(jobId: JobRunId, queuedAt?: number): Promise<void> {
+    this.#offers.flush();
+    return this.#withdrawals.add([jobId, queuedAt ?? ""]);
   }
 
   async take(
@@ -230,7 +240,7 @@ export class RedisBoard implements Board {
           const offer = JSON.parse(text) as Offer;
           const vacancy = requestIds[at];
           const quotas = namesOf(ofAgent, ofProjects[offer.projectId]);
-          return { ...offer, quotas, ...(vacancy !== undefined && { vacancy }) };
+          return Object.assign(offer, { quotas }, vacancy === undefined ? {} : { vacancy });
         });
       }
       this.#copy = copyOfLanes(reply[1], reply[2], { announcements, at: this.#clock.monotonic() });
@@ -312,10 +322,11 @@ export class RedisBoard implements Board {
     return quotas.map((quota, at) => ({ ...quota, taken: counts[at]! }));
   }
 
-  async onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>> {
+  async onOffered(listener: (lane: Lane, count: number) => void): Promise<() => Promise<void>> {
     const unsubscribe = await this.#feed.subscribe(CHANNEL, (payload) => {
       this.#announcements++;
-      listener(payload as Lane);
+      const { count = 1, ...lane } = payload as Announcement;
+      listener(lane, count);
     });
     this.#listeners++;
     let stopped = false;
@@ -338,11 +349,13 @@ export class RedisBoard implements Board {
 
   async find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]> {
     if (jobIds.length === 0) return [];
+    this.#flush();
     const found = await this.#redis.hmget(KEYS[0]!, ...jobIds);
     return found.flatMap((stored) => (stored === null ? [] : [JSON.parse(stored.slice(LANE_ID_LENGTH)) as Offer]));
   }
 
   size(): Promise<number> {
+    this.#flush();
     return this.#redis.hlen(KEYS[0]!);
   }
 
@@ -383,7 +396,34 @@ export class RedisBoard implements Board {
     return JSON.stringify({ ...shown, ids: requestIds, seen });
   }
 
+  /** Offers of one lane are announced once, with their number. */
+  #offerAll(offered: readonly Offered[]): Promise<unknown> {
+    const lanes = new Map<string, { readonly place: number; readonly lane: Lane; count: number }>();
+    const offers: (string | number)[] = [];
+    for (const { lane, offer } of offered) {
+      const description = JSON.stringify(lane);
+      const known = lanes.get(description) ?? { place: lanes.size + 1, lane, count: 0 };
+      lanes.set(description, known);
+      known.count++;
+      offers.push(offer.jobId, offer.queuedAt, known.place, JSON.stringify(offer));
+    }
+    const described = Array.from(lanes, ([description, { lane, count }]) => [
+      laneIdOf(description),
+      description,
+      ...this.#feed.messageOf(CHANNEL, count === 1 ? lane : { ...lane, count }),
+    ]);
+    const values = [this.#emptyLaneMs, lanes.size, ...described.flat(), ...offers];
+    return runScript(this.#redis, OFFER, KEYS, values);
+  }
+
+  /** Sends what is collected, so that the next call comes after it. At most one of the two holds something. */
+  #flush(): void {
+    this.#offers.flush();
+    this.#withdrawals.flush();
+  }
+
   #run(script: RedisScript, values: readonly (string | number)[]): Promise<unknown> {
+    this.#flush();
     return runScript(this.#redis, script, KEYS, values);
   }
 }

@@ -9,7 +9,7 @@ const CLASSES_AT_ONCE = 64;
  * After a search without a vacancy, none is made for this long: on an installation whose agents are all busy, a search
  * would make each trigger slower for nothing.
  */
-const MISS_MS = 50;
+const MISS_MS = 10;
 const MAX_REMEMBERED = 1_000;
 
 export interface AgentClass {

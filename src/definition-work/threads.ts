@@ -32,7 +32,7 @@ export const THREAD_BOUNDS: ThreadBounds = {
   tasksOfCaller: 4,
   waiting: 64,
   taskMs: 30_000,
-  idleMs: 5_000,
+  idleMs: 60_000,
   heapMb: 384,
 };
 

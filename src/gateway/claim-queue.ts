@@ -54,8 +54,8 @@ export class ClaimQueue {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = await this.#context.board.onOffered((lane) => {
-      this.#wakeOne((claimant) => laneMatches(lane, claimant.agent));
+    this.#unsubscribe = await this.#context.board.onOffered((lane, count) => {
+      this.#wake(count, (claimant) => laneMatches(lane, claimant.agent));
     });
     this.#schedulePoll();
     await this.#poll();
@@ -79,13 +79,18 @@ export class ClaimQueue {
     });
   }
 
-  #wakeOne(mayTake: (claimant: Claimant) => boolean): void {
+  /** Wakes at most `count` claimants, each once. */
+  #wake(count: number, mayTake: (claimant: Claimant) => boolean): void {
+    let left = count;
+    // A claimant that is woken goes behind the others, where this loop would meet it again.
+    let unseen = this.#claimants.size;
     for (const claimant of this.#claimants) {
+      if (unseen-- === 0) return;
       if (claimant.freeSlots() <= 0 || !mayTake(claimant)) continue;
       this.#claimants.delete(claimant);
       this.#claimants.add(claimant);
       claimant.wake();
-      return;
+      if (--left === 0) return;
     }
   }
 

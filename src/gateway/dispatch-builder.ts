@@ -34,8 +34,10 @@ import { withStepFacts } from "./step-facts.ts";
 const NO_IDENTITY = { env: [], secrets: [] } as const;
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
-/** Of a run that has more jobs, those that follow the first dispatches are read from the store. */
-const JOBS_OF_RUN_IN_MEMORY = 64;
+/** A run with more jobs is large: its jobs are kept apart, so that they do not push those of other runs out. */
+const JOBS_OF_SMALL_RUN = 64;
+/** Large runs whose jobs are kept; the bound on the bytes of a run bounds what they take. */
+const LARGE_RUNS_IN_MEMORY = 2;
 /** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
@@ -136,6 +138,8 @@ export class DispatchBuilder {
   readonly #options: DispatchBuilderOptions;
   readonly #runs: RecentlyRead<RunDocuments>;
   readonly #specs: RecentlyRead<JobSpec>;
+  /** The jobs of the large runs that were created here last, oldest first. */
+  readonly #largeRuns = new Map<RunId, readonly JobSpec[]>();
 
   constructor(options: DispatchBuilderOptions) {
     this.#options = options;
@@ -159,9 +163,15 @@ export class DispatchBuilder {
     const dispatched = head.owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.jobIndex] : []));
     if (dispatched.length === 0) return;
     this.#runs.remember(head.rootId, { plan, origin: head.origin });
-    // The other jobs of a run that is not large follow soon.
-    const likely = jobs.length <= JOBS_OF_RUN_IN_MEMORY ? jobs.keys() : dispatched;
-    for (const jobIndex of likely) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
+    // The other jobs follow soon.
+    if (jobs.length > JOBS_OF_SMALL_RUN) this.#keepLarge(head.rootId, jobs);
+    else for (const [jobIndex, spec] of jobs.entries()) this.#specs.remember(`${head.rootId}/${jobIndex}`, spec);
+  }
+
+  #keepLarge(runId: RunId, jobs: readonly JobSpec[]): void {
+    this.#largeRuns.set(runId, jobs);
+    const [oldest] = this.#largeRuns.keys();
+    if (this.#largeRuns.size > LARGE_RUNS_IN_MEMORY) this.#largeRuns.delete(oldest!);
   }
 
   /**
@@ -183,7 +193,7 @@ export class DispatchBuilder {
     const { runId, jobIndex, stepIndex } = granted;
     const [{ plan, origin }, spec] = await Promise.all([
       this.#runs.read(runId),
-      this.#specs.read(`${runId}/${jobIndex}`),
+      this.#largeRuns.get(runId)?.[jobIndex] ?? this.#specs.read(`${runId}/${jobIndex}`),
     ]);
     const job = plan.jobs[jobIndex];
     const planned = job?.steps[stepIndex];

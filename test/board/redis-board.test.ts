@@ -32,6 +32,8 @@ describe("the board on Redis", () => {
     await redis.flushall();
     board = newBoard();
   });
+  let stop = (): Promise<void> => Promise.resolve();
+  afterEach(() => stop());
 
   function newBoard(
     settings: Partial<Pick<RedisBoardOptions, "emptyLaneMs" | "quotas" | "tenantOf">> = {},
@@ -137,7 +139,7 @@ describe("the board on Redis", () => {
 
   it("answers agents without a match from memory, and finds a new lane at once", async () => {
     const wakes: Lane[] = [];
-    const stop = await board.onOffered((lane) => wakes.push(lane));
+    stop = await board.onOffered((lane) => wakes.push(lane));
     const calls = await commandsOf(async () => {
       for (let n = 0; n < 1_000; n++) await takeOne(board, { agent: `${n}` }, HOLD_MS);
     });
@@ -149,10 +151,40 @@ describe("the board on Redis", () => {
     await stop();
   });
 
+  it("puts and withdraws what is asked for in one turn in few calls, and announces each lane once", async () => {
+    const heard: [Lane, number][] = [];
+    stop = await board.onOffered((lane, count) => heard.push([lane, count]));
+    const offers = Array.from({ length: 90 }, (_, at) =>
+      offerOf(`j${at}`, { queuedAt: at, selector: needs("os", at % 3 === 0 ? "mac" : "linux") }),
+    );
+    // The server knows the scripts from then on.
+    await board.offer(offerOf("first"));
+    await board.withdraw(job("first"));
+    await until("its announcement", () => heard.length === 1);
+    heard.length = 0;
+    await redis.config("RESETSTAT");
+    await Promise.all(offers.map((offer) => board.offer(offer)));
+    expect(await callsOf("evalsha")).to.equal(1);
+    await until("both lanes", () => heard.length === 2);
+    expect(heard).to.have.deep.members([
+      [{ projectId: "default", priority: 0, selector: needs("os", "mac") }, 30],
+      [{ projectId: "default", priority: 0, selector: needs("os", "linux") }, 60],
+    ]);
+    const gone = offers.slice(0, 60).map(({ jobId, queuedAt }) => board.withdraw(jobId, queuedAt));
+    expect(await board.size(), "asked before the withdrawals were awaited").to.equal(30);
+    await Promise.all(gone);
+    expect(await callsOf("evalsha")).to.equal(2);
+    // One call for all of them: those that were withdrawn are late, and the others are there.
+    await Promise.all(offers.map((offer) => board.offer(offer)));
+    expect(await callsOf("evalsha")).to.equal(3);
+    expect(heard, "nothing has become available").to.have.length(2);
+    expect(await takeAll()).to.deep.equal(offers.flatMap(({ jobId }, at) => (at >= 60 && at % 3 !== 0 ? [jobId] : [])));
+  });
+
   it("asks Redis as often for two idle agents as for a hundred, while offers wait that none of them can run", async () => {
     let now = 0;
     board = new RedisBoard({ redis, feed: broadcast(), clock: { monotonic: () => now } });
-    const stop = await board.onOffered(() => {});
+    stop = await board.onOffered(() => {});
     await board.offer(offerOf("other", { selector: needs("os", "plan9") }));
     await board.offer(offerOf("mine", { selector: needs("os", "linux") }));
     await takeOne(board, LINUX, HOLD_MS);

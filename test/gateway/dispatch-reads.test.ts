@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { toStored } from "../../actors/kernel/head.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import type { GrantedStep } from "../../src/domain/effects.ts";
+import { asId, type RunId } from "../../src/domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
@@ -147,10 +148,25 @@ describe("the dispatch of a step of a large run", () => {
       expect((await learned(PLAN).build(granted()))!.stepName).to.equal(jobSpecsOf(PLAN)[READER]!.steps[1]!.name);
     });
 
-    it("reads nothing for the other jobs of a small run either", async () => {
-      const small = planOf([Array.from({ length: READER + 2 }, () => ({ steps: 2 }))]);
-      const other = { ...granted(), jobIndex: READER + 1, stepIndex: 0 };
-      expect((await learned(small).build(other))!.stepName).to.equal(jobSpecsOf(small)[READER + 1]!.steps[0]!.name);
+    it("reads nothing for the other jobs of a run either, small or large", async () => {
+      for (const jobs of [READER + 2, 1_000]) {
+        const plan = planOf([Array.from({ length: jobs }, () => ({ steps: 2 }))]);
+        const other = { ...granted(), jobIndex: jobs - 1, stepIndex: 0 };
+        expect((await learned(plan).build(other))!.stepName).to.equal(jobSpecsOf(plan)[jobs - 1]!.steps[0]!.name);
+      }
+    });
+
+    it("keeps the jobs of the last large runs only", async () => {
+      const large = planOf([Array.from({ length: 100 }, () => ({ steps: 2 }))]);
+      const builder = learned(large);
+      const { head } = sampleAggregate({ plan: large });
+      const owed = [{ effect: { type: "dispatch", order: granted() }, eventNumber: null, at: 0 }] as const;
+      for (const rootId of ["run_2", "run_3"].map((id) => asId<RunId>(id))) {
+        const aggregate = { head: { ...head, rootId, owed }, actors: [] };
+        builder.learn({ aggregate, plan: large, jobs: jobSpecsOf(large) });
+      }
+      const refused = await builder.build({ ...granted(), jobIndex: 99 }).catch(String);
+      expect(refused).to.include("the store is read");
     });
   });
 

@@ -148,15 +148,16 @@ describe("the session of a browser", () => {
     const { logins } = edge.context.stores;
     const { session, call } = await browser();
     const { endSession, findSession } = logins;
-    let checks = 0;
-    logins.findSession = (sessionId) => {
-      if (sessionId === session.sessionId) checks += 1;
-      return findSession.call(logins, sessionId);
+    // No further check follows the one that finds the session ended, which may come before the end is confirmed.
+    let isFoundEnded = false;
+    logins.findSession = async (sessionId) => {
+      const found = await findSession.call(logins, sessionId);
+      if (sessionId === session.sessionId && found === undefined) isFoundEnded = true;
+      return found;
     };
     logins.endSession = async (sessionId) => {
       const isEnded = await endSession.call(logins, sessionId);
-      const before = checks;
-      await until("a check of what is open", () => checks > before);
+      await until("a check of what is open", () => isFoundEnded);
       return isEnded;
     };
     try {

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import type { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { fileBlobStore } from "../../src/stores/sqlite/blobs.ts";
+import { Database } from "../../src/stores/sqlite/database.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate, saveOf } from "../contracts/samples.ts";
@@ -92,6 +93,12 @@ describe("the embedded store's syncs", () => {
       await endUntil(answer);
     });
   }
+
+  it("do not have statements write temporary files", async () => {
+    const database = new Database(join(folder, "other.db"));
+    expect(await database.get("PRAGMA temp_store"), "2 is memory").to.deep.include({ temp_store: 2 });
+    await database.close();
+  });
 
   it("commits the writes that are requested during a sync together, once it has ended", async () => {
     const created = stores.aggregates.create(run);

@@ -6,15 +6,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import { EndedActors } from "../../actors/kernel/ended-actors.ts";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
-import {
-  afterTurn,
-  dueTimers,
-  EMPTY_INDEX,
-  headAfter,
-  type LiveIndex,
-  toStored,
-  updateIndex,
-} from "../../actors/kernel/head.ts";
+import { afterTurn, dueTimers, headAfter, LiveIndex, toStored } from "../../actors/kernel/head.ts";
 import { type ActorMessage, decideTurn, type LiveActor } from "../../actors/kernel/turn.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
@@ -40,7 +32,7 @@ export class LargeRun {
   readonly #meter: Meter;
   readonly #outputs: OutputsReader;
   #head: AggregateHead;
-  #index: LiveIndex;
+  readonly #index: LiveIndex;
   #actors: Map<string, LiveActor>;
   readonly #ended: EndedActors;
   #now = NOW;
@@ -76,7 +68,7 @@ export class LargeRun {
     );
     this.#head = head;
     this.#actors = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
-    this.#index = updateIndex(EMPTY_INDEX, this.#actors.values(), RUN_AGGREGATE);
+    this.#index = new LiveIndex(RUN_AGGREGATE, this.#actors.values());
     this.#ended = new EndedActors(RUN_AGGREGATE, plan);
   }
 
@@ -192,15 +184,16 @@ export class LargeRun {
       const result = decideTurn(this.#actors, messages, this.#now, this.plan, RUN_AGGREGATE, this.#outputs);
       this.undecided.push(...result.undecided.map(({ reason }) => reason));
       const stored = toStored(result.changed.values(), RUN_AGGREGATE);
-      this.#index = updateIndex(this.#index, result.changed.values(), RUN_AGGREGATE);
+      const facts = this.#index.after(result.changed);
       const root = (result.changed.get(this.runId) ?? this.#actors.get(this.runId))!.state;
       const actors = afterTurn(this.#actors, result.changed);
-      const after = { root, index: this.#index, carried: [], actors, plan: this.plan };
+      const after = { root, facts, carried: [], actors, plan: this.plan };
       this.#head = headAfter(this.#head, result, after, this.#now, RUN_AGGREGATE);
       const left = this.#ended.leaving(this.#actors, [...result.changed.values()]);
       const made = [...result.changed.values()].filter(({ id }) => !this.#actors.has(id));
       for (const actor of result.changed.values()) this.#actors.set(actor.id, actor);
       this.#ended.saved(left, made, this.#actors);
+      this.#index.update(result.changed.values());
       return { ...result, stored, ended: toStored(left, RUN_AGGREGATE) };
     });
     this.onSaved(this.#head, stored, ended);

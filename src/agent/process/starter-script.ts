@@ -42,7 +42,8 @@ const SPARE_AFTER_S = 0.02;
  * pipe closes. It rehearses what it will do, without an id and a program: the memory that a process touches first after a
  * fork costs a fault for each page.
  *
- * The program is started by execve with the variables as they come, which takes less time than to set each of them. A
+ * The program is started by execve with the variables as they come, which takes less time than to set each of them. Perl
+ * ignores SIGFPE, and would restore it only before an exec of its own. A
  * program that execve does not find at once, or does not start, is left to what Perl does: it knows all rules of PATH.
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
@@ -115,7 +116,7 @@ sub fork_into {
 }
 sub become {
   my ($id, $cgroup, $mark, $cwd, $in, $out, $err, $permit, $count, @rest) = @_;
-  $SIG{PIPE} = "DEFAULT";
+  $SIG{$_} = "DEFAULT" for "PIPE", "FPE";
   chdir($cwd) or missing($id, "folder");
   open(STDIN, "<", $in) && open(STDOUT, ">", $out) && open(STDERR, ">", $err) or missing($id, "isolation");
   my @command = splice(@rest, 0, $count);

@@ -38,6 +38,8 @@ import { planRefused } from "./plan-refused.ts";
 import type { ToldEvent } from "./told-event.ts";
 
 /** Slots that are reserved for a new run at most; its other jobs are offered. */
+const GRANTS = 64;
+/** Slots that are asked for at the same time. The next ones are asked for when there were as many. */
 const GRANTS_AT_ONCE = 8;
 /** A run with more jobs yields to the event loop between the parts of its creation. */
 const LARGE_RUN_JOBS = 200;
@@ -97,9 +99,6 @@ function inputOf(
     attempt: origin.attempt,
     revisionId: origin.revisionId,
     defaultBranch: { name: pipeline.defaultBranch, isBuilt: isOfDefaultBranch },
-    ...(approval && { approval }),
-    ...(isUntrusted(origin) &&
-      FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),
     trigger: {
       kind,
       ref,
@@ -113,10 +112,13 @@ function inputOf(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
     demandsContainers,
+    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
+    ...(approval && { approval }),
+    ...(isUntrusted(origin) &&
+      FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),
   };
 }
 
@@ -133,7 +135,7 @@ export function inGitOf(pipeline: Pipeline, commit: string): Pick<PlanInput, "in
 
 function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
   if (!outcome.ok) throw planRefused(outcome);
-  return { ...run, plan: outcome.plan, jobs: outcome.jobs };
+  return Object.assign({}, run, { plan: outcome.plan, jobs: outcome.jobs });
 }
 
 /**
@@ -204,19 +206,20 @@ function tracedOrigin(planned: RunOrigin, traceparent: string | undefined): RunO
  */
 async function withGrants(context: TriggeringContext, offering: Aggregate, plan: RunPlan): Promise<Aggregate> {
   const { clock, stores } = context;
-  const [first, ...others] = offersOf(offering).slice(0, GRANTS_AT_ONCE);
+  const [first, ...others] = offersOf(offering).slice(0, GRANTS);
   if (first === undefined) return offering;
   const askedAt = clock.monotonic();
-  const claims = await reserve(context, first);
   // Where the first job finds no slot, the others probably find none: they are offered without a call for each.
+  const claims = [...(await reserve(context, first))];
   if (claims.length === 0) return offering;
-  const ofOthers = await Promise.all(others.map((offer) => reserve(context, offer)));
+  for (let at = 0; at < others.length && claims.length === at + 1; at += GRANTS_AT_ONCE) {
+    const some = await Promise.all(others.slice(at, at + GRANTS_AT_ONCE).map((offer) => reserve(context, offer)));
+    claims.push(...some.flat());
+  }
   // The slots may have been given to other jobs since.
   if (clock.monotonic() - askedAt >= RESERVED_MS / 2) return offering;
   const now = Math.max(offering.head.summary.createdAt, clock.now());
-  return withStepOutputs(stores.outputs, (outputs) =>
-    grantAtOnce(offering, [...claims, ...ofOthers.flat()], plan, now, RUN_AGGREGATE, outputs),
-  );
+  return withStepOutputs(stores.outputs, (outputs) => grantAtOnce(offering, claims, plan, now, RUN_AGGREGATE, outputs));
 }
 
 /** The claim of a job with a slot that was reserved for it; none without a slot, and when the board cannot be reached. */

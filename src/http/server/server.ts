@@ -22,6 +22,7 @@ import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "../errors.ts";
 import { addHealthRoutes } from "../health.ts";
 import { createListener, listenerUrl } from "./listener.ts";
+import { indexRoutes } from "./route-index.ts";
 import { addForms } from "../login/forms.ts";
 import { HeldRefusals } from "../login/held-refusals.ts";
 import { EventStreams } from "../live/event-streams.ts";
@@ -147,6 +148,8 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const { followers = new Followers(context) } = options;
   const streams = new EventStreams(context, followers.limits);
   addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES, { named });
+
+  for (const router of [wellKnown, open, forms, api]) indexRoutes(router);
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));

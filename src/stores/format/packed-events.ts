@@ -132,7 +132,10 @@ function compare(a: string, b: string): number {
 
 /** Undefined for events that are too long. */
 function packed(part: readonly RunEvent[]): Uint8Array | undefined {
-  const events = part.map(({ runId: _run, pipelineId: _pipeline, number: _number, ...event }): PackedEvent => event);
+  // JSON has no undefined members. Leaving them out with a rest pattern takes several times as long.
+  const events = part.map((event) => {
+    return { ...event, runId: undefined, pipelineId: undefined, number: undefined } as PackedEvent;
+  });
   const value: Packed = [part[0]!.pipelineId, ...events];
   const body = packText(JSON.stringify(value), [part[0]!.runId]);
   return typeof body === "string" ? undefined : Buffer.concat([Buffer.of(part.length), body]);

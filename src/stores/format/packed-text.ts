@@ -6,11 +6,15 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { DICTIONARY } from "./packing-dictionary.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { ShortDeflate } from "./short-deflate.ts";
 
 /** The number of {@link DICTIONARY}. */
 const FIRST = 1;
 /** A longer text stays as it is: packing it would hold the event loop. */
 const MAX_CHARS = 16 * 1024;
+/** A longer text is shorter with codes of its own, which zlib makes. */
+const MAX_SHORT_CHARS = 2_048;
+const SHORT = new ShortDeflate(DICTIONARY, MAX_SHORT_CHARS);
 /** Measured with records of real runs: the default takes a third more time, and saves 2 % of the bytes. */
 const DEFLATE = { dictionary: DICTIONARY, level: 3, windowBits: 13, memLevel: 3 } as const;
 const INFLATE = { dictionary: DICTIONARY } as const;
@@ -21,7 +25,8 @@ const INFLATE = { dictionary: DICTIONARY } as const;
  */
 export function packText(json: string, known: readonly string[] = []): string | Uint8Array {
   if (json.length > MAX_CHARS) return json;
-  const packed = deflateRawSync(withMarks(json, known), DEFLATE);
+  const text = withMarks(json, known);
+  const packed = text.length <= MAX_SHORT_CHARS ? SHORT.deflate(text) : deflateRawSync(text, DEFLATE);
   const bytes = new Uint8Array(packed.length + 1);
   bytes[0] = FIRST;
   bytes.set(packed, 1);

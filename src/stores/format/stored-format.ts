@@ -86,7 +86,8 @@ export function toStored<P extends Document, T extends StoredParts[P]>(
   value: T,
   schema: number,
 ): T {
-  return { ...format.write(part, value, schema), schema };
+  // A member behind a spread takes V8 of Node 20 some microseconds, and a hidden class for each object.
+  return Object.assign({}, format.write(part, value, schema), { schema });
 }
 
 /**

@@ -97,7 +97,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const schema = Math.max(head.schema, writes());
       return store.save({
         expectedVersion,
-        head: writtenHead(head, schema),
+        // The origin was written with the creation.
+        head: { ...head, schema, owed: format.write("owed", head.owed, schema) },
         changed: changed.map((actor) => written(actor, schema)),
         events,
         packs: writes() >= PACKED_RECORDS_SCHEMA,

@@ -110,6 +110,9 @@ export class Database {
       connection.pragma("synchronous = NORMAL");
       connection.pragma(`journal_size_limit = ${KEPT_LOG_BYTES}`);
       migrate(connection, path, MIGRATIONS);
+      // After the migrations, whose sorts may be large. What a statement may have to undo is more than 64 kB for a new run, with
+      // the pages of its indexes. It would go to a temporary file, which each transaction creates and removes again.
+      connection.pragma("temp_store = MEMORY");
       emptyLog(connection);
       if (limitBytes !== null) limitPages(connection, limitBytes);
       this.#log = openSync(`${path}-wal`, "r+");

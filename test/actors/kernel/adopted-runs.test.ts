@@ -117,12 +117,21 @@ describe("a run that the kernel adopts", () => {
     expect(world.ports.offered, "no offer is made again").to.deep.equal([]);
   });
 
-  it("is not kept in memory while no agent has it, nor where its shard is not open", async () => {
+  it("is kept in memory while no agent has it, unless many runs are there", async () => {
+    kernel = world.kernel({ ...QUIET, waitingMax: 1 });
+    await kernel.open(SHARD, 1);
+    const runs = [await begin({ granted: false }), await begin({ granted: false }), await begin({ granted: true })];
+    const inMemory = runs.map((run) => {
+      kernel.adopt(run, plan);
+      return kernel.counters.activations;
+    });
+    expect(inMemory, "after each").to.deep.equal([1, 1, 2]);
+  });
+
+  it("is not kept in memory where its shard is not open", async () => {
     const granted = await begin({ granted: true });
     kernel.adopt(granted, plan);
     await kernel.open(SHARD, 1);
-    const waiting = await begin({ granted: false });
-    kernel.adopt(waiting, plan);
     expect(kernel.counters.activations).to.equal(0);
     await kernel.receive(SHARD, [succeeded(granted)]);
     expect(await statusOf(granted)).to.equal("success");

@@ -46,7 +46,7 @@ export function boardOf(
       const hasQuotas = quotas.everyProject !== null || quotas.projects.size + quotas.labels.length > 0;
       return hasQuotas ? call("quota use", () => offers.quotaUse(quotas, projectIds)) : Promise.resolve([]);
     },
-    onOffered: (listener) => feed.subscribe(BOARD_CHANNEL, (lane) => listener(lane as Lane)),
+    onOffered: (listener) => feed.subscribe(BOARD_CHANNEL, (lane) => listener(lane as Lane, 1)),
     tenantsOf: () => Promise.resolve(new Map()),
     find: (jobIds) => call("find offers", () => offers.find(jobIds)),
     size: () => call("board size", () => offers.size),

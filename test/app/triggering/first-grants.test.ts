@@ -1,0 +1,85 @@
+/** How many jobs of a new run the first snapshot grants, from a real store. */
+import { expect } from "chai";
+import type { JobState } from "../../../actors/job/state.ts";
+import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
+import { storeNewRun } from "../../../src/app/triggering/create-run.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { type AgentId, asId, type RunId } from "../../../src/domain/ids.ts";
+import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
+import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
+import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
+import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+
+const RUN_ID = asId<RunId>("run_01KDVDNCEN6MD712RRKVJ4EJDX");
+const ORIGIN: RunOrigin = {
+  trigger: { kind: "manual", ref: "" },
+  variables: [],
+  triggeredBy: "test",
+  actor: "test",
+  revisionId: "rev_TEST",
+  commitSha: "",
+  attempt: 1,
+  retryOf: null,
+  firstRunId: null,
+};
+
+describe("the grants of a new run", () => {
+  let opened: Awaited<ReturnType<typeof openTestSqlite>>;
+  let ports: RecordingPorts;
+  let asked: number;
+
+  beforeEach(async () => {
+    opened = await openTestSqlite();
+    ports = new RecordingPorts();
+    asked = 0;
+  });
+  afterEach(() => opened.close());
+
+  /** Stores a run of parallel jobs while agents have so many idle slots; answers how many jobs its snapshot grants. */
+  async function granted(jobs: number, slots: number): Promise<number> {
+    const reserve = () => {
+      const requestId = `request ${asked}`;
+      const reservation = { agentId: asId<AgentId>("agt_1"), bootId: "boot", requestId, quotas: [] };
+      return Promise.resolve(asked++ < slots ? reservation : undefined);
+    };
+    const { feed, mailboxes } = ports;
+    const context = {
+      stores: opened.stores,
+      shards: 1,
+      clock: systemClock,
+      log: silentLog,
+      feed,
+      mailboxes,
+      board: { ...ports.board, reserve },
+    } as unknown as TriggeringContext;
+    const plan = planOf([Array.from({ length: jobs }, () => ({ steps: 1 }))]);
+    const { pipelineId, projectId } = plan;
+    const pipeline = { pipelineId, projectId, name: "test" } as Pipeline;
+    await storeNewRun(context, {}, { runId: RUN_ID, origin: ORIGIN, pipeline, plan, jobs: jobSpecsOf(plan) });
+    const { head, actors } = (await opened.stores.aggregates.load(RUN_ID))!;
+    expect(head.version).to.equal(1);
+    return actors.filter(({ kind, state }) => kind === "job" && (state as JobState).grant !== null).length;
+  }
+
+  it("are as many as there are idle slots, and the other jobs are offered", async () => {
+    expect(await granted(40, 50)).to.equal(40);
+    expect(ports.offered).to.deep.equal([]);
+  });
+
+  it("are at most 64", async () => {
+    expect(await granted(200, 1_000)).to.equal(64);
+    expect(ports.offered).to.have.length(136);
+  });
+
+  it("end with the slots, without a call for each job that finds none", async () => {
+    expect(await granted(200, 12)).to.equal(12);
+    expect(asked).to.equal(17);
+    expect(ports.offered).to.have.length(188);
+  });
+
+  it("are none, after one call, when the first job finds no slot", async () => {
+    expect(await granted(200, 0)).to.equal(0);
+    expect(asked).to.equal(1);
+  });
+});
