@@ -6,11 +6,8 @@ export const CANARY_EVERY_MS = 1_000;
 /** Time between two canaries of a shard, when the node owns few shards. */
 const CANARY_MS = 20_000;
 const FEW_SHARDS = 8;
-/**
- * Time between two canaries of a node with more shards: a canary costs five calls, as much as all else in a second. Except on
- * a cluster, one reader reads all mailboxes of a node, so each canary shows that the reader works.
- */
-const MANY_EVERY_MS = 5_000;
+/** Time between two canaries of a node with more shards: a canary costs five calls, as much as all else in a second. */
+const MANY_EVERY_MS = CANARY_MS / FEW_SHARDS;
 
 type CanaryShard = Pick<OwnedShard, "isOpen" | "canaryWaitMs" | "sendCanary">;
 

@@ -36,7 +36,6 @@ export function createRunAggregate({ runId, shard, plan, origin, now, beginning 
     pipelineId: plan.pipelineId,
     projectId: plan.projectId,
     retryOf: origin.retryOf,
-    ...(scheduled && { scheduleId: scheduleIdOf(plan.pipelineId, scheduled.name) }),
     state: "pending",
     reason: "",
     createdAt: now,
@@ -53,6 +52,7 @@ export function createRunAggregate({ runId, shard, plan, origin, now, beginning 
     stageApproval: null,
     startTimer: { generation: 0, dueAt: 0 },
     timeoutTimer: null,
+    ...(scheduled && { scheduleId: scheduleIdOf(plan.pipelineId, scheduled.name) }),
   };
   const actors: StoredActor[] = [
     { kind: "run", id: runId, state: run, index: indexRun(run) },

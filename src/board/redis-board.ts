@@ -240,7 +240,7 @@ export class RedisBoard implements Board {
           const offer = JSON.parse(text) as Offer;
           const vacancy = requestIds[at];
           const quotas = namesOf(ofAgent, ofProjects[offer.projectId]);
-          return { ...offer, quotas, ...(vacancy !== undefined && { vacancy }) };
+          return Object.assign(offer, { quotas }, vacancy === undefined ? {} : { vacancy });
         });
       }
       this.#copy = copyOfLanes(reply[1], reply[2], { announcements, at: this.#clock.monotonic() });

@@ -164,7 +164,8 @@ export function planDefinition(
   { plugins, input }: Omit<PlanTask<PlanInput>, keyof DefinitionText>,
   budget?: PlanBudget,
 ): PlanResult {
-  return planRun({ ...input, definition, plugins: lookupIn(plugins) }, budget);
+  // The spread last: members behind it take V8 of Node 20 some microseconds.
+  return planRun({ definition, plugins: lookupIn(plugins), ...input }, budget);
 }
 
 export function dryRunDefinition(

@@ -62,7 +62,7 @@ function resolveTexts(spec: JobSpec, step: StepSpec, facts: Facts, secrets: Secr
     name,
     deferred.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
   ]);
-  if (step.late.length === 0) return { ...step, ...contained, jobEnv };
+  if (step.late.length === 0) return Object.assign({}, step, contained, { jobEnv });
   const files = resolveFiles(step, facts);
   const isDeferred = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
   const outer = Object.fromEntries(jobEnv);

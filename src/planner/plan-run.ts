@@ -100,17 +100,19 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
     const resolved = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
-    const spec = {
-      ...resolved,
-      ...planPermissions(cell.defined, resolver),
-      ...protectTarget(cell.defined, input.trigger.ref, input.defaultBranch),
-    };
+    // No members behind a spread, in this and other objects here: those take V8 of Node 20 up to 14 us.
+    const spec = Object.assign(
+      {},
+      resolved,
+      planPermissions(cell.defined, resolver),
+      protectTarget(cell.defined, input.trigger.ref, input.defaultBranch),
+    );
     jobs.push(spec);
     refuseDeferredEnv(cell.defined, spec, resolver, parsed);
     if (input.demandsContainers === true) {
       refuseUncontained(cell.defined, spec, (path, message) => resolver.refuse("container-required", path, message));
     }
-    planned.push({ ...planJob(cell, spec, input, known, budget), index, ...links[index]! });
+    planned.push(Object.assign(planJob(cell, spec, input, known, budget), { index }, links[index]!));
     // The remaining jobs of a plan that is too large are never made.
     if (resolver.isFull) return refused();
   }

@@ -27,12 +27,12 @@ describe("the canaries of a node", () => {
     }
   });
 
-  it("come from many shards in turn, and are fewer than those of few shards", () => {
+  it("come from many shards in turn, and are no more than those of few shards", () => {
     const all = timesOf(64, 20 * MINUTE);
-    for (const pause of between(all.flat().toSorted((a, b) => a - b))) expect(pause).to.be.at.least(5_000);
+    for (const pause of between(all.flat().toSorted((a, b) => a - b))) expect(pause).to.be.at.least(2_500);
     for (const times of all) {
-      expect(times.length, "from each shard").to.be.at.least(3);
-      for (const pause of between(times)) expect(pause).to.be.at.most(64 * 5_000);
+      expect(times.length, "from each shard").to.be.at.least(5);
+      for (const pause of between(times)) expect(pause).to.be.at.most(64 * 3_000);
     }
   });
 

@@ -128,7 +128,7 @@ class Sums {
     for (const [nth, sample] of samples.entries()) {
       counters = withSample(counters, { ...sample, flaky: sample.flaky || (nth === 0 && hasRecovered) });
     }
-    this.#counters.set(key, { ...of, day, counters });
+    this.#counters.set(key, { pipelineId, job, day, counters });
   }
 
   /** Remembers a failure, and forgets it with a success. True when a success follows a failure on the same revision. */

@@ -99,9 +99,6 @@ function inputOf(
     attempt: origin.attempt,
     revisionId: origin.revisionId,
     defaultBranch: { name: pipeline.defaultBranch, isBuilt: isOfDefaultBranch },
-    ...(approval && { approval }),
-    ...(isUntrusted(origin) &&
-      FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),
     trigger: {
       kind,
       ref,
@@ -115,10 +112,13 @@ function inputOf(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
     demandsContainers,
+    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
+    ...(approval && { approval }),
+    ...(isUntrusted(origin) &&
+      FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),
   };
 }
 
@@ -135,7 +135,7 @@ export function inGitOf(pipeline: Pipeline, commit: string): Pick<PlanInput, "in
 
 function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
   if (!outcome.ok) throw planRefused(outcome);
-  return { ...run, plan: outcome.plan, jobs: outcome.jobs };
+  return Object.assign({}, run, { plan: outcome.plan, jobs: outcome.jobs });
 }
 
 /**

@@ -193,6 +193,8 @@ function envMessage(env: Pairs<string>) {
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
   const { plugin, contentLimits, junit, container, services } = dispatch;
   return {
+    // Before the spread, because a member that is new behind one takes V8 of Node 20 some microseconds.
+    testReports: junit && { junit: [...junit] },
     ...dispatch,
     token: BigInt(dispatch.token),
     env: envMessage(dispatch.env),
@@ -214,7 +216,6 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       tailLines: BigInt(LOG_TAIL.lines),
       tailBytes: BigInt(LOG_TAIL.bytes),
     },
-    testReports: junit && { junit: [...junit] },
     contentLimits: contentLimits && {
       fileBytes: BigInt(contentLimits.fileBytes),
       artifactBytes: BigInt(contentLimits.artifactBytes),
