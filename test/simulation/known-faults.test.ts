@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
+import { FIRST_BOUND_CHECK_MS } from "../../actors/kernel/bound-check.ts";
 import type { Fate } from "./engine/service.ts";
 import type { Triggered } from "./load/clients.ts";
 import { Edge } from "./parts/edge.ts";
@@ -52,6 +53,26 @@ describe("the simulated control plane", () => {
     expect(jobOf(run)).to.include({ state: "success" });
     await owner();
     stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("watches no job of a run that had ended before its creator could go on", async () => {
+    const { kernel } = await owner();
+    stage.world.beside = {
+      adopt: ({ aggregate, plan }) => kernel.adopt(aggregate, plan),
+      creatorIsDone: (runId) => kernel.creatorIsDone(runId),
+      take: () => undefined,
+    };
+    await isVacant(stage.agent());
+    // The next check of what is watched comes late.
+    await stage.pass(FIRST_BOUND_CHECK_MS + 1_000);
+    const [edge] = stage.edges;
+    stage.meet({ of: edge!.process, call: "deletion of", fate: { delayMs: 4_000 } });
+    const run = stage.trigger("single");
+    await stage.until("the job has ended", isIn(run, "success"));
+    stage.beQuiet();
+    // Places in quotas are kept every ten seconds.
+    await stage.pass(15_000);
     expect(await stage.end()).to.deep.equal([]);
   });
 

@@ -180,9 +180,9 @@ export async function storeNewRun(
   if (mayBeDeleted) await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });
   if (outcome === "exists") return ringDoorbell(context, runId);
   log.debug({ runId, pipelineId, requestId: by.trail?.requestId ?? undefined }, "a run is created");
-  context.begunRuns?.tell({ aggregate: begun, plan, jobs });
-  // After a long pause of this process, the owner has performed these effects, and some may have been undone since.
+  // After a long pause of this process, the owner has performed the first effects, and the run may even have ended since.
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
+  context.begunRuns?.tell({ aggregate: begun, plan, jobs });
   // If this fails, the owner of the shard performs these effects on its next sweep.
   performOwed(context, head, head.owed).then(
     () => context.begunRuns?.tellDone(runId),
