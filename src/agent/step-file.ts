@@ -37,17 +37,12 @@ const EMPTY: FileContent = { bytes: Buffer.alloc(0), size: 0, problem: undefined
 /** How many files of a name wait for the next step at most. */
 const MAX_SPARE = 64;
 
-/** A file that was empty and ready for a step at its look. */
-interface ReadyFile {
-  readonly path: string;
-  readonly look: Look;
-}
-
 export class StepFiles {
   readonly #folder: string;
   readonly #trash: Trash;
   readonly #user: Owner | undefined;
-  readonly #spare = new Map<string, ReadyFile[]>();
+  /** Empty files that no step has, by the name that each begins with. */
+  readonly #spare = new Map<string, Look[]>();
 
   /** `folder`: where the files are. `user`: as whom steps run; absent: as the agent. */
   constructor(folder: string, trash: Trash, user?: Owner) {
@@ -64,32 +59,32 @@ export class StepFiles {
     const file = (ownFolder === undefined ? this.#takeSpare(name) : undefined) ?? this.#create(name, ownFolder);
     return {
       path: file.path,
-      read: (maxBytes) => (isUntouched(file.path, file.look) ? EMPTY : readContent(file.path, maxBytes)),
+      read: (maxBytes) => (isUntouched(file) ? EMPTY : readContent(file.path, maxBytes)),
       dispose: () => {
         if (ownFolder !== undefined || !this.#keep(name, file)) remove(file.path, this.#trash);
       },
     };
   }
 
-  #create(name: string, folder = this.#folder): ReadyFile {
+  #create(name: string, folder = this.#folder): Look {
     const path = join(folder, `${name}-${randomUUID()}`);
     writeFileSync(path, "", { mode: 0o600, flag: "wx" });
     giveTo(this.#user, path);
-    return { path, look: lookAt(path)! };
+    return lookAt(path)!;
   }
 
   /** A process that its step left behind may have found a spare file, so each file is looked at again. */
-  #takeSpare(name: string): ReadyFile | undefined {
+  #takeSpare(name: string): Look | undefined {
     for (;;) {
       const file = this.#spare.get(name)?.pop();
-      if (file === undefined || isUntouched(file.path, file.look)) return file;
+      if (file === undefined || isUntouched(file)) return file;
       remove(file.path, this.#trash);
     }
   }
 
-  #keep(name: string, file: ReadyFile): boolean {
+  #keep(name: string, file: Look): boolean {
     const spare = this.#spare.get(name) ?? [];
-    if (spare.length >= MAX_SPARE || !isUntouched(file.path, file.look)) return false;
+    if (spare.length >= MAX_SPARE || !isUntouched(file)) return false;
     this.#spare.set(name, spare);
     spare.push(file);
     return true;

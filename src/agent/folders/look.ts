@@ -1,8 +1,9 @@
 /** Tells whether anything has happened to a file or folder since the agent looked at it. */
 import { lstatSync } from "node:fs";
 
-/** What the system told of a file or folder. */
+/** What the system told of the file or folder at `path`. */
 export interface Look {
+  readonly path: string;
   readonly device: number;
   readonly inode: number;
   readonly size: number;
@@ -17,16 +18,16 @@ export function lookAt(path: string): Look | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   const { dev, ino, size, mode, nlink, ctimeMs } = stats;
-  return { device: dev, inode: ino, size, mode, links: nlink, changedAtMs: ctimeMs };
+  return { path, device: dev, inode: ino, size, mode, links: nlink, changedAtMs: ctimeMs };
 }
 
 /**
- * True when the same file or folder is still there, as it was at the look. The time of a change may be as coarse as 10 ms
+ * True when the same file or folder is still at its path, as it was at the look. The time of a change may be as coarse as 10 ms
  * on some systems: within that time after the look, what was put into a folder and a change of extended rights can be
  * missed.
  */
-export function isUntouched(path: string, look: Look): boolean {
-  const now = lookAt(path);
+export function isUntouched(look: Look): boolean {
+  const now = lookAt(look.path);
   return (
     now !== undefined &&
     now.changedAtMs === look.changedAtMs &&

@@ -9,12 +9,6 @@ import type { Trash } from "./trash.ts";
 /** How many folders wait for the next job at most. */
 const MAX_SPARE = 64;
 
-/** A folder that was empty at its look. */
-interface ReadyFolder {
-  readonly path: string;
-  readonly look: Look;
-}
-
 export interface WorkspacesOptions {
   readonly workDir: string;
   /** On the same disk: a folder for workspaces that no job has at the moment. */
@@ -34,7 +28,8 @@ export class Workspaces {
   readonly #realWorkDir: string;
   /** The look at each folder that was made for a job, by the job's id. */
   readonly #made = new Map<string, Look>();
-  readonly #spare: ReadyFolder[] = [];
+  /** Empty folders that no job has. */
+  readonly #spare: Look[] = [];
   #kept = 0;
 
   /** `workDir` and `spareDir` must exist. */
@@ -60,7 +55,7 @@ export class Workspaces {
     const path = workspacePath(this.#realWorkDir, jobId);
     const look = this.#made.get(jobId);
     this.#made.delete(jobId);
-    if (look === undefined || !this.#keep(path, look)) this.#options.trash.take(path);
+    if (look === undefined || !this.#keep(look)) this.#options.trash.take(path);
   }
 
   /** False when the system refuses it, as it does when something is at the path already. */
@@ -79,16 +74,16 @@ export class Workspaces {
     for (;;) {
       const folder = this.#spare.pop();
       if (folder === undefined) return false;
-      if (isUntouched(folder.path, folder.look) && moves(folder.path, path)) return true;
+      if (isUntouched(folder) && moves(folder.path, path)) return true;
       this.#options.trash.take(folder.path);
     }
   }
 
-  #keep(path: string, look: Look): boolean {
-    if (this.#spare.length >= MAX_SPARE || !isUntouched(path, look) || !isEmpty(path)) return false;
+  #keep(look: Look): boolean {
+    if (this.#spare.length >= MAX_SPARE || !isUntouched(look) || !isEmpty(look.path)) return false;
     const spare = join(this.#options.spareDir, `workspace-${this.#kept++}`);
-    if (!moves(path, spare)) return false;
-    this.#spare.push({ path: spare, look: lookAt(spare)! });
+    if (!moves(look.path, spare)) return false;
+    this.#spare.push(lookAt(spare)!);
     return true;
   }
 }
