@@ -23,9 +23,8 @@ const SYSTEM_CALLS: Readonly<Record<string, readonly [setsid: number, close: num
 const SPARE_AFTER_S = 0.02;
 
 /**
- * Arguments: the numbers of setsid, close and execve, the script that kills what is left, and its two arguments: the prefix of all
- * marks, and that of the cgroups. Descriptor 3
- * is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
+ * Arguments: the numbers of setsid, close and execve, the script that kills what is left, and its two arguments: the prefix
+ * of all marks, and that of the cgroups. Descriptor 3 is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
  * cgroup or nothing, mark, folder, standard input, output, error, permit, number of arguments, the arguments, and the
  * variables. Ids are numbers that grow by one.
  *
@@ -43,8 +42,8 @@ const SPARE_AFTER_S = 0.02;
  * fork costs a fault for each page.
  *
  * The program is started by execve with the variables as they come, which takes less time than to set each of them. Perl
- * ignores SIGFPE, and would restore it only before an exec of its own. A
- * program that execve does not find at once, or does not start, is left to what Perl does: it knows all rules of PATH.
+ * ignores SIGFPE, and would restore it only before an exec of its own. A program that execve does not find at once, or does
+ * not start, is left to what Perl does: it knows all rules of PATH.
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
  * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
