@@ -20,19 +20,20 @@ import {
 import {
   ATTENDED_MS,
   type Attendance,
-  type Board,
   type Lane,
   laneMatches,
   PLACE_MS,
   type Places,
   RESERVED_MS,
   type Reservation,
+  type SharedBoard,
   type TakenOffer,
   type Vacancies,
 } from "./board.ts";
 import {
   ATTEND,
   COUNT_PLACES,
+  COUNT_TURNS,
   HIDE,
   LANE_ID_LENGTH,
   OCCUPY,
@@ -41,6 +42,7 @@ import {
   TAKE,
   TAKE_WITHIN_QUOTAS,
   VACATE,
+  WAITS,
   WITHDRAW,
 } from "./board-scripts.ts";
 import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
@@ -132,13 +134,14 @@ interface LaneCopy {
 const READS_PER_SEARCH = 3;
 
 type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", requestIds: string, ...offers: string[]];
+type WaitsReply = ["stale", version: string, lanes: string[]] | ["waits", count: number];
 type ReserveReply =
   | ["stale", version: string, classes: string[]]
   | ["waiting", version: string, lanes: string[], classIds: string[]]
   | ["reserved", classId: string, agentId: AgentId, bootId: string, requestId: string]
   | ["none"];
 
-export class RedisBoard implements Board {
+export class RedisBoard implements SharedBoard {
   readonly #redis: BoardRedis;
   readonly #feed: OfferBroadcast;
   readonly #clock: Pick<Clock, "monotonic">;
@@ -285,6 +288,20 @@ export class RedisBoard implements Board {
     }
     classes.missed(lane, this.#clock.monotonic());
     return undefined;
+  }
+
+  async waitsFor(agent: LabelledAgent): Promise<boolean> {
+    for (let read = 0; ; read++) {
+      const version = read < READS_PER_TAKE ? this.#copy.version : "*";
+      const laneIds = this.#matching(agent).map(({ laneId }) => laneId);
+      const reply = (await this.#run(WAITS, [version, ...laneIds])) as WaitsReply;
+      if (reply[0] === "waits") return reply[1] === 1;
+      this.#copy = copyOfLanes(reply[1], reply[2], NOT_QUIET);
+    }
+  }
+
+  async countTurns(projectIds: readonly ProjectId[]): Promise<void> {
+    await this.#run(COUNT_TURNS, projectIds);
   }
 
   async hide(agentId: AgentId, streamId: string): Promise<void> {
