@@ -29,8 +29,13 @@ export function gatewayBoard(world: World, process: Process, { board: own, feed 
     clock: process.clock,
     quotas: () => NO_QUOTAS,
   });
+  const died = new Promise<never>((_, reject) => {
+    process.onDeath.push(() => reject(new Error(`${process.name} has died`)));
+  });
+  died.catch(() => undefined);
   const reserve: Board["reserve"] = async (offer) => {
-    const reservation = await board.reserve(offer);
+    // An edge is a process of its own here, and survives the gateway.
+    const reservation = await Promise.race([board.reserve(offer), died]);
     const names = projectQuotas(quotas, offer.projectId).map(({ name }) => name);
     return reservation && { ...reservation, quotas: names };
   };
