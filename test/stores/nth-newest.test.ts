@@ -21,7 +21,7 @@ describe("the n-th newest run of many in SQLite", () => {
     const runs = Array.from({ length: RUNS }, (_, at) => sampleAggregate({ pipelineId, now: Math.floor(at / 2) }).head);
     for (const head of runs) await opened.stores.aggregates.create({ head, actors: [] });
     newestFirst = runs
-      .toSorted((a, b) => b.createdAt - a.createdAt || (a.rootId < b.rootId ? 1 : -1))
+      .toSorted((a, b) => b.summary.createdAt - a.summary.createdAt || (a.rootId < b.rootId ? 1 : -1))
       .map(({ rootId }) => rootId);
   });
   after(async () => {
