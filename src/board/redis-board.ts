@@ -13,7 +13,6 @@ import {
   limitsProjects,
   NO_QUOTAS,
   projectQuotas,
-  type Quota,
   type Quotas,
   type QuotaUse,
 } from "../domain/quotas.ts";
@@ -47,6 +46,7 @@ import {
 } from "./board-scripts.ts";
 import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
 import { JoinedCalls } from "./joined-calls.ts";
+import { bareQuota, namesOf, quotasOfProjects, quotasText } from "./quota-arguments.ts";
 import { classOf, VacancyClasses } from "./vacancy-classes.ts";
 
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
@@ -443,37 +443,6 @@ export class RedisBoard implements SharedBoard {
     this.#flush();
     return runScript(this.#redis, script, KEYS, values);
   }
-}
-
-type BareQuota = Pick<Quota, "name" | "limit">;
-
-/** The quotas of the projects of these lanes, in the form that the scripts read. A project without one is left out. */
-function quotasOfProjects(
-  known: Quotas,
-  lanes: readonly Pick<Lane, "projectId" | "tenantId">[],
-): Record<string, readonly BareQuota[]> {
-  const found: Record<string, readonly BareQuota[]> = {};
-  if (!limitsProjects(known)) return found;
-  for (const { projectId, tenantId } of lanes) {
-    // A lane of an older node does not name its tenant.
-    if (found[projectId] !== undefined && tenantId === undefined) continue;
-    const quotas = projectQuotas(known, projectId, tenantId);
-    if (quotas.length > 0) found[projectId] = quotas.map(bareQuota);
-  }
-  return found;
-}
-
-function namesOf(ofAgent: readonly Quota[], ofProject: readonly BareQuota[] = []): readonly string[] {
-  return [...ofAgent, ...ofProject].map(({ name }) => name);
-}
-
-function quotasText(agent: readonly Quota[], projects: Record<string, readonly BareQuota[]>): string {
-  if (agent.length === 0 && Object.keys(projects).length === 0) return "";
-  return JSON.stringify({ agent: agent.map(bareQuota), projects });
-}
-
-function bareQuota({ name, limit }: Quota): BareQuota {
-  return { name, limit };
 }
 
 /** An agent's id has no space; a request id may have some. */
