@@ -1,5 +1,4 @@
 /** Quotas in the form in which the scripts of the board read them. */
-import type { ProjectId } from "../domain/ids.ts";
 import { limitsProjects, projectQuotas, type Quota, type Quotas } from "../domain/quotas.ts";
 import type { Lane } from "./board.ts";
 
