@@ -9,10 +9,10 @@ import { setFlagsFromString } from "node:v8";
 const INLINED_BYTES = 300;
 
 /**
- * Bytecode that a function runs before V8 looks whether to optimise it, on Node 20; four times the default. The compiler is as
+ * Bytecode that a function runs before V8 looks whether to optimise it, on Node 20; twice the default. The compiler is as
  * slow for a function that a node runs ten times a second as for one that it runs in a loop.
  */
-const BYTES_BEFORE_OPTIMISING = 270_336;
+const BYTES_BEFORE_OPTIMISING = 135_168;
 
 /** Later releases have a second compiler between, which is faster, and count calls in place of bytecode. */
 const COUNTS_BYTES = /^20\./;
