@@ -14,6 +14,8 @@ import { MARK } from "./kill-script.ts";
 const NO_WRAP_MS = 200;
 /** Reading this many ids, most of them unused, costs about as much as reading all processes. */
 const FEW_IDS = 1_000;
+/** Reading this many ids takes less than asking another process to do so. */
+const QUICK_IDS = 32;
 /** A killed process needs a moment to disappear. A process that cannot die (hung disk) is not awaited any longer. */
 const ROUNDS = 200;
 const ROUND_MS = 1;
@@ -29,6 +31,9 @@ export interface PidPosition {
   /** Two positions can be compared only when they are of the same era. */
   readonly era: number;
 }
+
+/** Stands for a start of which no position is known. */
+export const UNKNOWN_POSITION: PidPosition = { lastPid: 0, era: -1 };
 
 let era = 0;
 let last = { pid: Number.POSITIVE_INFINITY, at: 0 };
@@ -60,6 +65,32 @@ export async function killLeftovers(group: number, mark: string, since: PidPosit
     await sleep(ROUND_MS);
   }
   return true;
+}
+
+/**
+ * True when a look at a few processes shows that the step has left none. False when one may be left, or when more processes
+ * would have to be read: then {@link killLeftovers} finds out, which may take long. `others`: ids of processes that are known to
+ * be of other steps. Call it when the process group was killed.
+ */
+export function leavesNothing(group: number, mark: string, since: PidPosition, others: ReadonlySet<number>): boolean {
+  if (!existsSync("/proc/self/environ")) return false;
+  const markEntry = Buffer.from(`${MARK}=${mark}\0`);
+  // A process may have forked before it ended. The new process has a higher id.
+  for (let [from, to] = [since, readPidPosition()]; ; [from, to] = [to, readPidPosition()]) {
+    const few = idsBetween(from, to, QUICK_IDS);
+    if (few === undefined) return false;
+    if (few.length === 0) return true;
+    if (!few.every((pid) => others.has(pid) || isOfOther(pid, group, markEntry))) return false;
+  }
+}
+
+/** False for a process that may be of the step. */
+function isOfOther(pid: number, group: number, markEntry: Buffer): boolean {
+  const itsGroup = groupOf(pid);
+  if (itsGroup === undefined) return true;
+  if (itsGroup === group) return false;
+  const environment = read(`/proc/${pid}/environ`);
+  return environment === undefined || (environment.length > 0 && !environment.includes(markEntry));
 }
 
 /** Resolves when no process of the group is left, at once if there was none. */
@@ -124,9 +155,9 @@ function killOnce(group: number, markEntry: Buffer, since: PidPosition, countUns
 }
 
 /** The ids that were assigned between two positions; undefined when all processes must be read instead. */
-function idsBetween(from: PidPosition, to: PidPosition): number[] | undefined {
+function idsBetween(from: PidPosition, to: PidPosition, most = FEW_IDS): number[] | undefined {
   const count = to.lastPid - from.lastPid;
-  if (from.era !== to.era || count > FEW_IDS) return undefined;
+  if (from.era !== to.era || count > most) return undefined;
   return Array.from({ length: count }, (_, index) => from.lastPid + index + 1);
 }
 

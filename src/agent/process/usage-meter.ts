@@ -1,6 +1,6 @@
 /**
  * Measures processor time and memory of steps, as far as Linux reports them to the parent process. The meter runs in
- * the launcher, whose children the steps' processes are.
+ * the launcher, whose children the steps' processes are, or beside the starter that is their parent.
  *
  * Processor time: when a parent waits for an ended process, the kernel adds the process's time to the parent's total,
  * in clock ticks of 10 ms. So the launcher's total grows by the time of each step that ends. Steps that end at the same
@@ -32,11 +32,14 @@ export class UsageMeter {
   #timer: NodeJS.Timeout | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
 
-  /** A child of this process has become the process of a step, or its parent. `group` tells the step's process group. */
-  begin(pid: number, group: () => number): void {
+  /**
+   * A process has become that of a step, or its parent. `group` tells the step's process group. `firstMs`: until the first
+   * sample, unless samples are taken already.
+   */
+  begin(pid: number, group: () => number, firstMs = FIRST_SAMPLE_MS): void {
     this.#groups.set(pid, group);
     this.#sampled.set(pid, { cpuMs: 0, maxRssBytes: 0 });
-    this.#timer ??= setTimeout(() => this.#sample(), FIRST_SAMPLE_MS);
+    this.#timer ??= setTimeout(() => this.#sample(), firstMs);
   }
 
   /** Call before running processes are killed: no parent waits for a process that dies together with its parent. */
