@@ -1,6 +1,6 @@
 /** The messages between the agent and its launcher: JSON over the channel that Node gives a child process. */
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
-import type { StarterStep } from "./step-keeper.ts";
+import type { StarterEnd, StarterStep } from "./step-keeper.ts";
 import type { Moment } from "./time-jump.ts";
 
 /** A process to be started under a supervisor. */
@@ -57,8 +57,9 @@ export type KeeperRequest =
   | { readonly type: "starters"; readonly groups: readonly number[] }
   /** Such steps run since this moment, or run no more. Meanwhile the launcher looks for jumps of the clocks. */
   | { readonly type: "busy"; readonly since: Moment | null }
-  | { readonly type: "watch" | "killAll"; readonly step: StarterStep }
-  | { readonly type: "end"; readonly id: number; readonly step: StarterStep; readonly cpuMs: number };
+  | { readonly type: "watch"; readonly steps: readonly StarterStep[] }
+  | { readonly type: "killAll"; readonly step: StarterStep }
+  | { readonly type: "end"; readonly id: number; readonly step: StarterStep; readonly end: StarterEnd };
 
 /**
  * A message of the launcher is a list of reports. Answers to each start: `refused`, or `started`, `exited` and `gone` in this

@@ -91,15 +91,15 @@ function keep(request: KeeperRequest): void {
       else stopWatch();
       return;
     case "watch":
-      keeper.watch(request.step);
-      // The step may have begun after the others were stopped.
+      keeper.watch(request.steps);
+      // These may have begun after the others were stopped.
       if (isHolding) keeper.signal("SIGSTOP");
       return;
     case "killAll":
       return keeper.kill(request.step);
     case "end": {
-      const { id, step, cpuMs } = request;
-      const { usage, gone } = keeper.end(step, cpuMs);
+      const { id, step, end } = request;
+      const { usage, gone } = keeper.end(step, end);
       void usage.then((found) => report({ type: "kept", report: { type: "usage", id, usage: found } }));
       void gone.then(() => report({ type: "kept", report: { type: "gone", id } }));
     }

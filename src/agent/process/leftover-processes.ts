@@ -32,8 +32,12 @@ export interface PidPosition {
   readonly era: number;
 }
 
-/** Stands for a start of which no position is known. */
-export const UNKNOWN_POSITION: PidPosition = { lastPid: 0, era: -1 };
+/** A position as one process tells it another. */
+export interface ToldPosition {
+  readonly lastPid: number;
+  /** When it was certain that the ids had not wrapped around since, by the monotonic clock of the system. */
+  readonly certainAtMs: number;
+}
 
 let era = 0;
 let last = { pid: Number.POSITIVE_INFINITY, at: 0 };
@@ -49,6 +53,24 @@ export function readPidPosition(): PidPosition {
   if (pid === undefined || pid < last.pid || at - last.at > NO_WRAP_MS) era++;
   last = { pid: pid ?? 0, at };
   return { lastPid: last.pid, era };
+}
+
+/** The position for another process; undefined when the ids may have wrapped around since. */
+export function toldPosition(position: PidPosition): ToldPosition | undefined {
+  if (readPidPosition().era !== position.era) return undefined;
+  return { lastPid: position.lastPid, certainAtMs: monotonicMs() };
+}
+
+/** A position that another process has told; without one, all processes will be read. */
+export function positionOf(told: ToldPosition | undefined): PidPosition {
+  const now = readPidPosition();
+  const isCertain =
+    told !== undefined && told.lastPid <= now.lastPid && monotonicMs() - told.certainAtMs <= NO_WRAP_MS;
+  return isCertain ? { lastPid: told.lastPid, era: now.era } : { lastPid: 0, era: now.era - 1 };
+}
+
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The keeper of the steps of starters that has its launcher do the work. */
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { KeeperReport, KeeperRequest } from "./launch-protocol.ts";
-import type { KeptEnd, StarterStep, StepKeeper } from "./step-keeper.ts";
+import type { KeptEnd, StarterEnd, StarterStep, StepKeeper } from "./step-keeper.ts";
 
 interface Pending {
   readonly mark: string;
@@ -19,15 +19,15 @@ export class RemoteKeeper implements StepKeeper {
     this.#send = send;
   }
 
-  watch(step: StarterStep): void {
-    this.#send({ type: "watch", step });
+  watch(steps: readonly StarterStep[]): void {
+    this.#send({ type: "watch", steps });
   }
 
   kill(step: StarterStep): void {
     this.#send({ type: "killAll", step });
   }
 
-  end(step: StarterStep, cpuMs: number): KeptEnd {
+  end(step: StarterStep, end: StarterEnd): KeptEnd {
     if (this.#lost !== undefined) return { usage: Promise.resolve(undefined), gone: this.#lost };
     const id = ++this.#asked;
     let onUsage!: Pending["onUsage"];
@@ -35,7 +35,7 @@ export class RemoteKeeper implements StepKeeper {
     const usage = new Promise<ResourceUsage | undefined>((resolve) => (onUsage = resolve));
     const gone = new Promise<void>((resolve) => (onGone = resolve));
     this.#pending.set(id, { mark: step.mark, onUsage, onGone });
-    this.#send({ type: "end", id, step, cpuMs });
+    this.#send({ type: "end", id, step, end });
     return { usage, gone };
   }
 

@@ -1,14 +1,8 @@
 /** A process of a step that a starter forks, from the request to the end of all that the step has started. */
 import { constants } from "node:os";
 import { type LaunchObstacle, LAUNCH_OBSTACLES, type ProcessExit } from "./launch-protocol.ts";
-import { leavesNothing, readPidPosition } from "./leftover-processes.ts";
+import { leavesNothing, readPidPosition, toldPosition } from "./leftover-processes.ts";
 import { signalStarted, type StarterStep, type StepKeeper } from "./step-keeper.ts";
-
-/**
- * A step that runs for so long is watched. It is the time after which its usage is first sampled; a shorter step has no
- * sample, and its end is known without another process.
- */
-const WATCH_AFTER_MS = 100;
 
 /** The names of signals by their numbers. */
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
@@ -40,7 +34,6 @@ export class StartedProcess {
   #onGone!: () => void;
   /** Undefined before it exists. */
   #step: StarterStep | undefined;
-  #watchTimer: NodeJS.Timeout | undefined;
   /** True once the keeper knows of the step. */
   #isKept = false;
   #isKilled = false;
@@ -77,7 +70,7 @@ export class StartedProcess {
   /** The starter was killed, and so were its steps. */
   lose(): void {
     this.#leave();
-    if (this.#isKept) this.#options.keeper.end(this.#step!, 0);
+    if (this.#isKept) this.#options.keeper.end(this.#step!, { cpuMs: 0 });
     this.#onBegun();
     this.#onExited(undefined);
     this.#onGone();
@@ -97,18 +90,17 @@ export class StartedProcess {
     this.#options.keeper.kill(this.#step);
   }
 
-  /** Has the keeper watch the step from now on. */
-  watch(): void {
-    if (this.#step === undefined || this.#hasEnded) return;
+  /** The step for the keeper, which is going to be told of it; undefined when it has been, and while no process of it runs. */
+  toWatch(): StarterStep | undefined {
+    if (this.#step === undefined || this.#hasEnded || this.#isKept) return undefined;
     this.#isKept = true;
-    this.#options.keeper.watch(this.#step);
+    return this.#step;
   }
 
   #begin(pid: number): void {
     const { mark, cgroup, siblings } = this.#options;
     this.#step = { pid, mark, ...(cgroup === undefined ? {} : { cgroup }) };
     siblings.add(pid);
-    this.#watchTimer = setTimeout(() => this.watch(), WATCH_AFTER_MS);
     if (this.#isKilled) {
       this.#isKilled = false;
       this.kill();
@@ -119,20 +111,19 @@ export class StartedProcess {
   async #end(status: number, cpuMs: number, hasCgroup: boolean): Promise<void> {
     this.#leave();
     const { mark, keeper, siblings } = this.#options;
-    const { pid } = this.#step!;
-    if (!this.#isKept && !hasCgroup && leavesNothing(pid, mark, this.#startPosition, siblings)) {
-      this.#exit(status, { cpuMs: Math.round(cpuMs), maxRssBytes: 0 });
-      return this.#onGone();
-    }
-    const { usage, gone } = keeper.end(this.#step!, cpuMs);
-    this.#exit(status, await usage);
+    const own = { cpuMs: Math.round(cpuMs), maxRssBytes: 0 };
+    if (!this.#isKept) this.#exit(status, own);
+    const isGone = !this.#isKept && !hasCgroup;
+    if (isGone && leavesNothing(this.#step!.pid, mark, this.#startPosition, siblings)) return this.#onGone();
+    const since = toldPosition(this.#startPosition);
+    const { usage, gone } = keeper.end(this.#step!, { cpuMs, ...(since === undefined ? {} : { since }) });
+    if (this.#isKept) this.#exit(status, (await usage) ?? own);
     await gone;
     this.#onGone();
   }
 
   #leave(): void {
     this.#hasEnded = true;
-    clearTimeout(this.#watchTimer);
     if (this.#step !== undefined) this.#options.siblings.delete(this.#step.pid);
   }
 

@@ -5,6 +5,12 @@ import { Starter } from "./starter.ts";
 import type { StartedProcess } from "./started-process.ts";
 import type { StepKeeper } from "./step-keeper.ts";
 
+/**
+ * While steps run, those that the keeper does not know are told to it: first after this time, then every second. A step that
+ * has ended before had no sample of its usage, and its end was known without another process.
+ */
+const FIRST_WATCH_MS = 100;
+const WATCH_MS = 1_000;
 /** How long no step runs before the launcher is told: between the steps of a job it need not be. */
 const IDLE_MS = 1_000;
 
@@ -27,6 +33,7 @@ export class Starters {
   #running = 0;
   #isBusy = false;
   #idleTimer: NodeJS.Timeout | undefined;
+  #watchTimer: NodeJS.Timeout | undefined;
 
   constructor(options: StartersOptions) {
     this.#options = options;
@@ -62,12 +69,15 @@ export class Starters {
 
   /** Has the keeper watch all steps that run. */
   watchAll(): void {
-    for (const starter of this.#starters) for (const process of starter.processes) process.watch();
+    const running = [...this.#starters].flatMap(({ processes }) => [...processes]);
+    const steps = running.flatMap((process) => process.toWatch() ?? []);
+    if (steps.length > 0) this.#options.keeper.watch(steps);
   }
 
   /** Ends all steps. Resolves when no process of them is left. */
   async end(): Promise<void> {
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#watchTimer);
     const starters = [...this.#starters];
     for (const starter of starters) starter.end();
     await Promise.all(starters.map(({ gone }) => gone));
@@ -94,14 +104,20 @@ export class Starters {
   }
 
   #begin(): void {
-    this.#running++;
+    if (++this.#running === 1) this.#watchTimer = setTimeout(() => this.#watch(), FIRST_WATCH_MS);
     if (this.#isBusy) return;
     this.#isBusy = true;
     this.#options.onBusy(true);
   }
 
+  #watch(): void {
+    this.watchAll();
+    this.#watchTimer = setTimeout(() => this.#watch(), WATCH_MS);
+  }
+
   #end(): void {
     if (--this.#running > 0) return;
+    clearTimeout(this.#watchTimer);
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = undefined;
       if (this.#running > 0 || !this.#isBusy) return;

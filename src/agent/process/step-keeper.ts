@@ -5,7 +5,7 @@
  */
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import { endCgroup, processesOf } from "./cgroups.ts";
-import { killLeftovers, signalProcesses, UNKNOWN_POSITION } from "./leftover-processes.ts";
+import { killLeftovers, positionOf, signalProcesses, type ToldPosition } from "./leftover-processes.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
 /** A process of a step that a starter has forked. */
@@ -17,21 +17,30 @@ export interface StarterStep {
   readonly cgroup?: string | undefined;
 }
 
+/** How the process of a step has ended. */
+export interface StarterEnd {
+  /** The processor time of it and of all that it has waited for, milliseconds. */
+  readonly cpuMs: number;
+  /** Where the ids of the step's processes begin; absent when all processes have to be read. */
+  readonly since?: ToldPosition | undefined;
+}
+
 /** What follows from the end of a step's own process. */
 export interface KeptEnd {
+  /** Undefined for a step that was not watched. */
   readonly usage: Promise<ResourceUsage | undefined>;
   /** Resolves when no process of the step is left. */
   readonly gone: Promise<void>;
 }
 
-/** Each call names a step that its starter has begun and whose {@link end} was not called before. */
+/** Each call names steps that their starter has begun and whose {@link end} was not called before. */
 export interface StepKeeper {
-  /** The step runs for a while. Idempotent. */
-  watch(step: StarterStep): void;
+  /** The steps have run for a while. Idempotent. */
+  watch(steps: readonly StarterStep[]): void;
   /** Kills all processes of the step. Its end follows. Idempotent. */
   kill(step: StarterStep): void;
-  /** The process itself has ended. `cpuMs`: the time of it and of all that it has waited for. */
-  end(step: StarterStep, cpuMs: number): KeptEnd;
+  /** The process itself has ended. */
+  end(step: StarterStep, end: StarterEnd): KeptEnd;
 }
 
 /** The keeper that does the work, in this process. */
@@ -44,21 +53,22 @@ export class LocalKeeper implements StepKeeper {
     this.#meter = meter;
   }
 
-  watch(step: StarterStep): void {
-    this.#keep(step);
+  watch(steps: readonly StarterStep[]): void {
+    for (const step of steps) this.#keep(step);
+    this.#meter.sampleEarly();
   }
 
   kill(step: StarterStep): void {
     const kept = this.#keep(step);
     this.#meter.sampleNow();
     signalStarted(step.pid, "SIGKILL");
-    void kept.kill();
+    void kept.kill(undefined);
   }
 
-  end(step: StarterStep, cpuMs: number): KeptEnd {
-    const kept = this.#keep(step);
+  end(step: StarterStep, { cpuMs, since }: StarterEnd): KeptEnd {
+    const kept = this.#steps.get(step.mark) ?? new KeptStep(step);
     this.#steps.delete(step.mark);
-    return { usage: Promise.resolve(this.#meter.endOf(step.pid, cpuMs)), gone: kept.kill() };
+    return { usage: Promise.resolve(this.#meter.endOf(step.pid, cpuMs)), gone: kept.kill(since) };
   }
 
   /** Sends a signal to all processes of the steps that it knows, as far as their isolation finds them. */
@@ -71,7 +81,7 @@ export class LocalKeeper implements StepKeeper {
     if (known !== undefined) return known;
     const kept = new KeptStep(step);
     this.#steps.set(step.mark, kept);
-    this.#meter.begin(step.pid, () => step.pid, 0);
+    this.#meter.begin(step.pid, () => step.pid);
     return kept;
   }
 }
@@ -90,14 +100,14 @@ class KeptStep {
     if (cgroup !== undefined) signalProcesses(processesOf(cgroup), name);
   }
 
-  kill(): Promise<void> {
-    return (this.#end ??= this.#killAll());
+  kill(since: ToldPosition | undefined): Promise<void> {
+    return (this.#end ??= this.#killAll(since));
   }
 
-  async #killAll(): Promise<void> {
+  async #killAll(since: ToldPosition | undefined): Promise<void> {
     const { pid, mark, cgroup } = this.#step;
     if (cgroup !== undefined) await endCgroup(cgroup);
-    await killLeftovers(pid, mark, UNKNOWN_POSITION);
+    await killLeftovers(pid, mark, positionOf(since));
   }
 }
 
