@@ -15,7 +15,7 @@ const NO_WRAP_MS = 200;
 /** Reading this many ids, most of them unused, costs about as much as reading all processes. */
 const FEW_IDS = 1_000;
 /** Reading this many ids takes less than asking another process to do so. */
-const QUICK_IDS = 32;
+const QUICK_IDS = 64;
 /** A killed process needs a moment to disappear. A process that cannot die (hung disk) is not awaited any longer. */
 const ROUNDS = 200;
 const ROUND_MS = 1;
@@ -64,8 +64,7 @@ export function toldPosition(position: PidPosition): ToldPosition | undefined {
 /** A position that another process has told; without one, all processes will be read. */
 export function positionOf(told: ToldPosition | undefined): PidPosition {
   const now = readPidPosition();
-  const isCertain =
-    told !== undefined && told.lastPid <= now.lastPid && monotonicMs() - told.certainAtMs <= NO_WRAP_MS;
+  const isCertain = told !== undefined && told.lastPid <= now.lastPid && monotonicMs() - told.certainAtMs <= NO_WRAP_MS;
   return isCertain ? { lastPid: told.lastPid, era: now.era } : { lastPid: 0, era: now.era - 1 };
 }
 
