@@ -15,8 +15,8 @@ const ALWAYS = process.env["MILLRACE_TEST_ALWAYS"];
 const FILLS = process.env["MILLRACE_TEST_FILLS"] === "true";
 /** How often the processors are looked at. A file that has begun shows in the next look. */
 const LOOK_MS = 1_000;
-/** The part of all processors that must have been idle for one more file to begin. */
-const IDLE_PART = 0.3;
+/** The part of all processors that must have been idle for one more file to begin: what a file takes of two in the mean. */
+const IDLE_PART = 0.15;
 
 interface Times {
   readonly idle: number;
