@@ -10,7 +10,7 @@ import { aborted } from "../interruption.ts";
 import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
-import { freeStartGarbage } from "../../node/start-garbage.ts";
+import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { GitSample, type GitSampleWays, SAMPLE_NETWORK } from "../sample/git-sample.ts";
 import { showSample } from "../sample/hello-sample.ts";
 import { Screen } from "../screen.ts";
@@ -47,7 +47,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       onReady: (part, how) => screen.print(`${screen.paint("green", "✔")} ${part.padEnd(14)}${how}`),
       signal,
     });
-    const cancelCollection = freeStartGarbage();
+    const cancelCollection = freeQuietGarbage();
     try {
       return await showInstallation(local, screen, { ...options, dataDir, gitSample }, signal);
     } finally {
