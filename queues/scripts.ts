@@ -20,25 +20,25 @@ return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
 /*
  * Renews the leases that the holder still has; never creates one. Makes the witness when it is missing.
  *
- * KEYS    for each shard: lease, generation of this Redis for the shard. Then the witness, unless ARGV[3] is empty
+ * KEYS[1] the witness; the lease of the one shard when there is no witness
  * ARGV[1] holder   ARGV[2] lease in milliseconds   ARGV[3] value of a witness that is missing; empty for no witness
- * Answers the value of the witness or ""; then for each shard: 1 when renewed else 0, the generation or "".
+ * ARGV[4] for each shard: lease, generation of this Redis for the shard; all of them with a space behind each. A node asks this
+ *         every second about many shards, and an argument or an answer for each key would cost more than the work
+ * Answers the value of the witness or ""; then a word for each shard: 1 when renewed else 0, and the generation.
  */
 const RENEW = redisScript(`
-local answer = { "" }
-local count = #KEYS
-if ARGV[3] ~= "" then
-  answer[1] = redis.call("SET", KEYS[count], ARGV[3], "NX", "GET") or ARGV[3]
-  count = count - 1
-end
-local stored = count > 0 and redis.call("MGET", unpack(KEYS, 1, count))
-for i = 1, count, 2 do
+local witness = ""
+if ARGV[3] ~= "" then witness = redis.call("SET", KEYS[1], ARGV[3], "NX", "GET") or ARGV[3] end
+local keys = {}
+for key in string.gmatch(ARGV[4], "%S+") do keys[#keys + 1] = key end
+local stored = #keys > 0 and redis.call("MGET", unpack(keys))
+local words = {}
+for i = 1, #keys, 2 do
   local held = 0
-  if stored[i] == ARGV[1] then held = redis.call("PEXPIRE", KEYS[i], ARGV[2]) end
-  answer[#answer + 1] = held
-  answer[#answer + 1] = stored[i + 1] or ""
+  if stored[i] == ARGV[1] then held = redis.call("PEXPIRE", keys[i], ARGV[2]) end
+  words[#words + 1] = held .. (stored[i + 1] or "")
 end
-return answer`);
+return { witness, table.concat(words, " ") }`);
 
 /*
  * Deletes a lease that the holder still has.
@@ -109,27 +109,41 @@ export async function renewLeases(
   shards: readonly LeaseKeys[],
   { holder, ttlMs, witness }: { readonly holder: string; readonly ttlMs: number; readonly witness: Witness | null },
 ): Promise<Renewals> {
-  const keys = shards.flatMap(({ lease, generation }) => [lease, generation]);
-  if (witness !== null) keys.push(witness.key);
-  const answer = await runScript(redis, RENEW, keys, [holder, ttlMs, witness?.value ?? ""]);
-  const [value, ...flat] = answer as [string, ...(number | string)[]];
-  const renewals = shards.map((_, at) => ({ held: flat[2 * at] === 1, generation: String(flat[2 * at + 1]) }));
+  const first = witness === null ? shards[0]!.lease : witness.key;
+  let keys = "";
+  for (const { lease, generation } of shards) keys += `${lease} ${generation} `;
+  const answer = await runScript(redis, RENEW, [first], [holder, ttlMs, witness?.value ?? "", keys]);
+  const [value, words] = answer as [string, string];
+  const renewals = words === "" ? [] : words.split(" ").map(readRenewal);
   return { witness: value, renewals };
+}
+
+function readRenewal(word: string): Renewal {
+  return { held: word.startsWith("1"), generation: word.slice(1) };
 }
 
 /*
  * KEYS    lists
- * Answers the length of each.
+ * Answers two numbers for each list that is not empty: its place among the keys, from 0, and its length.
  */
 const LENGTHS = redisScript(`
 local answer = {}
-for i = 1, #KEYS do answer[i] = redis.call("LLEN", KEYS[i]) end
+for i = 1, #KEYS do
+  local length = redis.call("LLEN", KEYS[i])
+  if length > 0 then
+    answer[#answer + 1] = i - 1
+    answer[#answer + 1] = length
+  end
+end
 return answer`);
 
 /** The length of each list, in one call; on a cluster each in its own. */
 export async function lengthsOf(redis: RedisClient, lists: readonly string[]): Promise<readonly number[]> {
   if (redis.isCluster) return Promise.all(lists.map((list) => redis.llen(list)));
-  return lists.length === 0 ? [] : ((await runScript(redis, LENGTHS, lists, [])) as number[]);
+  const lengths = lists.map(() => 0);
+  const found = lists.length === 0 ? [] : ((await runScript(redis, LENGTHS, lists, [])) as readonly number[]);
+  for (let at = 0; at < found.length; at += 2) lengths[found[at]!] = found[at + 1]!;
+  return lengths;
 }
 
 /** Gives a lease back; does nothing when another node holds it. */
