@@ -24,21 +24,24 @@ return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
  * ARGV[1] holder   ARGV[2] lease in milliseconds   ARGV[3] value of a witness that is missing; empty for no witness
  * ARGV[4] for each shard: lease, generation of this Redis for the shard; all of them with a space behind each. A node asks this
  *         every second about many shards, and an argument or an answer for each key would cost more than the work
- * Answers the value of the witness or ""; then a word for each shard: 1 when renewed else 0, and the generation.
+ * Answers the value of the witness or ""; the generations, with spaces between them, each empty when Redis has none; and the
+ * places of the shards, from 0, whose lease the holder does not have.
  */
 const RENEW = redisScript(`
 local witness = ""
 if ARGV[3] ~= "" then witness = redis.call("SET", KEYS[1], ARGV[3], "NX", "GET") or ARGV[3] end
-local keys = {}
-for key in string.gmatch(ARGV[4], "%S+") do keys[#keys + 1] = key end
-local stored = #keys > 0 and redis.call("MGET", unpack(keys))
-local words = {}
-for i = 1, #keys, 2 do
-  local held = 0
-  if stored[i] == ARGV[1] then held = redis.call("PEXPIRE", keys[i], ARGV[2]) end
-  words[#words + 1] = held .. (stored[i + 1] or "")
+local leases, generations, count, lost = {}, {}, 0, {}
+for lease, generation in string.gmatch(ARGV[4], "(%S+) (%S+) ") do
+  count = count + 1
+  leases[count], generations[count] = lease, generation
 end
-return { witness, table.concat(words, " ") }`);
+if count == 0 then return { witness, "", lost } end
+local holders, stored = redis.call("MGET", unpack(leases)), redis.call("MGET", unpack(generations))
+for i = 1, count do
+  if holders[i] ~= ARGV[1] or redis.call("PEXPIRE", leases[i], ARGV[2]) == 0 then lost[#lost + 1] = i - 1 end
+  if not stored[i] then stored[i] = "" end
+end
+return { witness, table.concat(stored, " "), lost }`);
 
 /*
  * Deletes a lease that the holder still has.
@@ -113,13 +116,12 @@ export async function renewLeases(
   let keys = "";
   for (const { lease, generation } of shards) keys += `${lease} ${generation} `;
   const answer = await runScript(redis, RENEW, [first], [holder, ttlMs, witness?.value ?? "", keys]);
-  const [value, words] = answer as [string, string];
-  const renewals = words === "" ? [] : words.split(" ").map(readRenewal);
-  return { witness: value, renewals };
-}
-
-function readRenewal(word: string): Renewal {
-  return { held: word.startsWith("1"), generation: word.slice(1) };
+  const [value, generations, lost] = answer as [string, string, readonly number[]];
+  const found = generations.split(" ");
+  return {
+    witness: value,
+    renewals: shards.map((_, at) => ({ held: !lost.includes(at), generation: found[at]! })),
+  };
 }
 
 /*
