@@ -1,6 +1,7 @@
 /** How V8 optimises the code of a node. */
 import { setFlagsFromString } from "node:v8";
-import { type Cancel, regularly } from "../domain/clock.ts";
+import type { Cancel } from "../domain/clock.ts";
+import { type ProcessorTime, watchProcessorShare } from "./processor-share.ts";
 
 /**
  * Bytecode of callees that one optimised function may take in; V8's default is 920. A node runs much code seldom, not little
@@ -19,8 +20,8 @@ export function inlineLess(): void {
 }
 
 export interface OptimisationOptions {
-  /** Processor time that the process has taken, microseconds. */
-  readonly cpuTime?: () => number;
+  /** Default: that of this process. */
+  readonly processorTime?: ProcessorTime;
   readonly setOptimising?: (isOn: boolean) => void;
   /** Time between two looks, milliseconds. Default: 1 s. */
   readonly lookMs?: number;
@@ -32,31 +33,21 @@ export interface OptimisationOptions {
  * answer ends the looks; idempotent.
  */
 export function optimiseWhileBusy({
-  cpuTime = ownCpuTime,
+  processorTime,
   setOptimising = setCompiler,
   lookMs = LOOK_MS,
 }: OptimisationOptions = {}): Cancel {
   let isBusy = true;
-  let lookedAt = performance.now();
-  let taken = cpuTime();
-  const cancel = regularly(lookMs, () => {
-    const now = performance.now();
-    const total = cpuTime();
+  const look = (share: number): void => {
     const wasBusy = isBusy;
-    isBusy = (total - taken) / 1_000 >= (now - lookedAt) * BUSY_SHARE;
-    [lookedAt, taken] = [now, total];
+    isBusy = share >= BUSY_SHARE;
     if (isBusy !== wasBusy) setOptimising(isBusy);
-  });
+  };
+  const cancel = watchProcessorShare(lookMs, look, processorTime);
   return () => {
     cancel();
     setOptimising(true);
   };
-}
-
-/** That of all threads: those for definitions work while the main thread waits for them. */
-function ownCpuTime(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
 }
 
 /** Changes nothing in a process that may not compile at all. */

@@ -29,6 +29,24 @@ describe("the garbage of a start", () => {
     cancel();
   });
 
+  it("is followed by no marking in steps until the process is busy again", async () => {
+    const changes: string[] = [];
+    const cancel = freeStartGarbage({
+      lookMs: LOOK_MS,
+      collect: async () => void changes.push("collection"),
+      setMarking: (isOn) => void changes.push(isOn ? "marking" : "no marking"),
+    });
+    await until("it is collected", () => changes.length === 2, 10_000);
+    await sleep(4 * LOOK_MS);
+    expect(changes).to.deep.equal(["collection", "no marking"]);
+    await until("the process is seen to be busy", () => {
+      for (const end = performance.now() + LOOK_MS; performance.now() < end;);
+      return changes.length > 2;
+    });
+    cancel();
+    expect(changes.slice(0, 3)).to.deep.equal(["collection", "no marking", "marking"]);
+  });
+
   it("stays when the process ends before", async () => {
     let collections = 0;
     freeStartGarbage({ lookMs: LOOK_MS, collect: async () => void collections++ })();
