@@ -11,8 +11,8 @@ import { type ProcessorTime, watchProcessorShare } from "./processor-share.ts";
 const INLINED_BYTES = 300;
 
 const LOOK_MS = 1_000;
-/** A process that takes less of one processor has little to do. */
-const BUSY_SHARE = 0.05;
+/** A process that takes less of one processor has little to do: an idle node takes less than 0.5 %, and a run of one step 7 ms. */
+const BUSY_SHARE = 0.02;
 
 /** To be called early: what V8 has optimised already stays as it is. */
 export function inlineLess(): void {

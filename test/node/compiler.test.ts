@@ -28,7 +28,7 @@ describe("the optimising compiler of V8", () => {
   afterEach(() => cancel());
 
   it("rests while the process has little to do, and works again while it has much", async () => {
-    shareOfProcessor = 0.01;
+    shareOfProcessor = 0.005;
     await until("it rests", () => changes.length === 1, 10_000);
     shareOfProcessor = 0.5;
     await until("it works", () => changes.length === 2, 10_000);
@@ -37,7 +37,7 @@ describe("the optimising compiler of V8", () => {
   });
 
   it("works again at the end of the looks, and keeps on", async () => {
-    shareOfProcessor = 0.01;
+    shareOfProcessor = 0.005;
     await until("it rests", () => changes.length === 1, 10_000);
     cancel();
     await sleep(3 * LOOK_MS);
