@@ -306,6 +306,33 @@ for i, name in ipairs(ARGV) do counts[i] = redis.call("ZCOUNT", places .. name, 
 return counts
 `);
 
+/**
+ * Says whether offers wait in lanes.
+ *
+ *   ARGV[1] version of the lanes that the caller has read, or "*" to accept that newer lanes are not looked at
+ *   ARGV[2...] lane ids
+ *
+ * Returns {"stale", version, lanes as a flat list} when the lanes have changed, else {"waits", 1 or 0}.
+ */
+export const WAITS: RedisScript = redisScript(`${PRELUDE}${DROP_EXPIRED}
+dropExpired()
+local current = redis.call("GET", version) or "0"
+if ARGV[1] ~= "*" and ARGV[1] ~= current then return { "stale", current, redis.call("HGETALL", lanes) } end
+for i = 2, #ARGV do
+  if redis.call("EXISTS", prefix .. ARGV[i]) == 1 then return { "waits", 1 } end
+end
+return { "waits", 0 }
+`);
+
+/**
+ * Remembers that projects were served.
+ *
+ *   ARGV[1...] project ids, in the order in which they were served
+ */
+export const COUNT_TURNS: RedisScript = redisScript(`${PRELUDE}${TURNS}
+for _, project in ipairs(ARGV) do countTurn(project) end
+`);
+
 /** Reserves a vacancy; see {@link RESERVE_BODY}. */
 export const RESERVE: RedisScript = redisScript(
   `${PRELUDE}${DROP_EXPIRED}${VACANCIES}${TURNS}

@@ -150,6 +150,14 @@ export interface Board {
   size(): Promise<number>;
 }
 
+/** The board that all nodes share. */
+export interface SharedBoard extends Board {
+  /** Remembers that these projects were served elsewhere, in this order. */
+  countTurns(projectIds: readonly ProjectId[]): Promise<void>;
+  /** True when an offer waits that the agent matches. What is computed for an agent is remembered as by `take`. */
+  waitsFor(agent: LabelledAgent): Promise<boolean>;
+}
+
 /** A step that an agent was granted and is not sent yet. */
 export interface StepWait {
   readonly stepRunId: StepRunId;

@@ -13,26 +13,26 @@ import {
   limitsProjects,
   NO_QUOTAS,
   projectQuotas,
-  type Quota,
   type Quotas,
   type QuotaUse,
 } from "../domain/quotas.ts";
 import {
   ATTENDED_MS,
   type Attendance,
-  type Board,
   type Lane,
   laneMatches,
   PLACE_MS,
   type Places,
   RESERVED_MS,
   type Reservation,
+  type SharedBoard,
   type TakenOffer,
   type Vacancies,
 } from "./board.ts";
 import {
   ATTEND,
   COUNT_PLACES,
+  COUNT_TURNS,
   HIDE,
   LANE_ID_LENGTH,
   OCCUPY,
@@ -41,10 +41,12 @@ import {
   TAKE,
   TAKE_WITHIN_QUOTAS,
   VACATE,
+  WAITS,
   WITHDRAW,
 } from "./board-scripts.ts";
 import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
 import { JoinedCalls } from "./joined-calls.ts";
+import { bareQuota, namesOf, quotasOfProjects, quotasText } from "./quota-arguments.ts";
 import { classOf, VacancyClasses } from "./vacancy-classes.ts";
 
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
@@ -132,13 +134,14 @@ interface LaneCopy {
 const READS_PER_SEARCH = 3;
 
 type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", requestIds: string, ...offers: string[]];
+type WaitsReply = ["stale", version: string, lanes: string[]] | ["waits", count: number];
 type ReserveReply =
   | ["stale", version: string, classes: string[]]
   | ["waiting", version: string, lanes: string[], classIds: string[]]
   | ["reserved", classId: string, agentId: AgentId, bootId: string, requestId: string]
   | ["none"];
 
-export class RedisBoard implements Board {
+export class RedisBoard implements SharedBoard {
   readonly #redis: BoardRedis;
   readonly #feed: OfferBroadcast;
   readonly #clock: Pick<Clock, "monotonic">;
@@ -287,6 +290,20 @@ export class RedisBoard implements Board {
     return undefined;
   }
 
+  async waitsFor(agent: LabelledAgent): Promise<boolean> {
+    for (let read = 0; ; read++) {
+      const version = read < READS_PER_TAKE ? this.#copy.version : "*";
+      const laneIds = this.#matching(agent).map(({ laneId }) => laneId);
+      const reply = (await this.#run(WAITS, [version, ...laneIds])) as WaitsReply;
+      if (reply[0] === "waits") return reply[1] === 1;
+      this.#copy = copyOfLanes(reply[1], reply[2], NOT_QUIET);
+    }
+  }
+
+  async countTurns(projectIds: readonly ProjectId[]): Promise<void> {
+    await this.#run(COUNT_TURNS, projectIds);
+  }
+
   async hide(agentId: AgentId, streamId: string): Promise<void> {
     await this.#run(HIDE, [agentId, streamId]);
   }
@@ -426,37 +443,6 @@ export class RedisBoard implements Board {
     this.#flush();
     return runScript(this.#redis, script, KEYS, values);
   }
-}
-
-type BareQuota = Pick<Quota, "name" | "limit">;
-
-/** The quotas of the projects of these lanes, in the form that the scripts read. A project without one is left out. */
-function quotasOfProjects(
-  known: Quotas,
-  lanes: readonly Pick<Lane, "projectId" | "tenantId">[],
-): Record<string, readonly BareQuota[]> {
-  const found: Record<string, readonly BareQuota[]> = {};
-  if (!limitsProjects(known)) return found;
-  for (const { projectId, tenantId } of lanes) {
-    // A lane of an older node does not name its tenant.
-    if (found[projectId] !== undefined && tenantId === undefined) continue;
-    const quotas = projectQuotas(known, projectId, tenantId);
-    if (quotas.length > 0) found[projectId] = quotas.map(bareQuota);
-  }
-  return found;
-}
-
-function namesOf(ofAgent: readonly Quota[], ofProject: readonly BareQuota[] = []): readonly string[] {
-  return [...ofAgent, ...ofProject].map(({ name }) => name);
-}
-
-function quotasText(agent: readonly Quota[], projects: Record<string, readonly BareQuota[]>): string {
-  if (agent.length === 0 && Object.keys(projects).length === 0) return "";
-  return JSON.stringify({ agent: agent.map(bareQuota), projects });
-}
-
-function bareQuota({ name, limit }: Quota): BareQuota {
-  return { name, limit };
 }
 
 /** An agent's id has no space; a request id may have some. */

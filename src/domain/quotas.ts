@@ -87,6 +87,11 @@ export function limitsProjects({ everyProject, projects, set }: Quotas): boolean
   return everyProject !== null || projects.size > 0 || (set?.size ?? 0) > 0;
 }
 
+/** True when a quota may apply to some job. */
+export function hasQuotas(quotas: Quotas): boolean {
+  return limitsProjects(quotas) || quotas.labels.length > 0;
+}
+
 function lowest(limits: readonly (number | null | undefined)[]): number | null {
   const given = limits.filter((limit) => limit !== null && limit !== undefined);
   return given.length === 0 ? null : Math.min(...given);

@@ -428,11 +428,23 @@ export class AgentSession implements Claimant {
 
   #presenceRecord(): PresenceRecord {
     const { jobIds, takesNoJobs } = this.#holdings;
-    const [slots, busy, drained] = [this.#slots.count, jobIds.length, this.#drained];
-    const draining = this.#draining || drained;
-    const { gatewayId } = this.#context;
-    const waits = waitsOf(this.#context, this.#boot.agentId);
-    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, drained, takesNoJobs, ...waits };
+    const { agentId, bootId } = this.#boot;
+    const { labels, trusted, reach } = this.agent;
+    // The spreads come last, and are empty for most agents: V8 takes microseconds for each member behind a spread.
+    return {
+      agentId,
+      bootId,
+      gatewayId: this.#context.gatewayId,
+      labels,
+      slots: this.#slots.count,
+      busy: jobIds.length,
+      draining: this.#draining || this.#drained,
+      drained: this.#drained,
+      takesNoJobs,
+      ...(trusted && { trusted }),
+      ...(reach && { reach }),
+      ...waitsOf(this.#context, agentId),
+    };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

@@ -24,6 +24,8 @@ const TEXT_CHARS = 300;
 /** Steps that wait, and pauses, of which this gateway knows; the oldest are forgotten. */
 const MAX_KNOWN = 10_000;
 
+const NONE: readonly StepWait[] = [];
+
 interface Waiting extends Pick<GrantedStep, "agentId"> {
   /** By the monotonic clock, as `askedAt`. */
   readonly since: number;
@@ -72,6 +74,7 @@ export class CheckoutTokens {
 
   /** The steps that the agent was granted and that wait for a token now, at most {@link MAX_SHOWN}. */
   waitsOf(agentId: AgentId): readonly StepWait[] {
+    if (this.#waiting.size === 0) return NONE;
     const earliest = this.#options.clock.monotonic() - SHOWN_MS;
     const waits = [...this.#waiting].flatMap(([stepRunId, wait]) =>
       wait.agentId === agentId && wait.askedAt > earliest ? [{ stepRunId, text: wait.text }] : [],

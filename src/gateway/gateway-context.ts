@@ -36,10 +36,10 @@ export interface GatewayParts {
 /** What a session, or a heartbeat without a session, works with. */
 export type SessionContext = GatewayPorts & GatewayParts;
 
-/** The steps that a record of presence says to wait. */
-export function waitsOf({ tokenWaits }: SessionContext, agentId: AgentId): Pick<PresenceRecord, "waits"> {
-  const waits = tokenWaits?.(agentId) ?? [];
-  return waits.length === 0 ? {} : { waits };
+/** The steps that a record of presence says to wait; undefined for none. */
+export function waitsOf({ tokenWaits }: SessionContext, agentId: AgentId): Pick<PresenceRecord, "waits"> | undefined {
+  const waits = tokenWaits?.(agentId);
+  return waits === undefined || waits.length === 0 ? undefined : { waits };
 }
 
 /** For callers that pass it to use cases as well. */
@@ -68,6 +68,7 @@ export function gatewayContext(
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));
+  context.begunRuns?.listenComing((step, run) => builder.prepare(step, run));
   return {
     ...context,
     gatewayId: randomUUID(),

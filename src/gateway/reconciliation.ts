@@ -30,6 +30,9 @@ export interface Reconciliation {
   readonly boundJobIds: readonly JobRunId[];
 }
 
+/** For an agent that holds nothing, as most heartbeats tell. */
+const NOTHING: Reconciliation = { notices: [], boundJobIds: [] };
+
 /**
  * Finds the notices that an agent has missed, and declares jobs lost that an earlier boot of the agent held. Reads only
  * the store: two indexed reads, and one more for each step or job that the agent holds and the store does not know as
@@ -48,6 +51,7 @@ export async function reconcile(
     aggregates.stepsHeldBy(boot.agentId),
     aggregates.jobsHeldBy(boot.agentId),
   ]);
+  if (locations.length + jobs.length + holdings.steps.length + holdings.jobIds.length === 0) return NOTHING;
   const bound = await declareEarlierBootsLost(context, boot, jobs, hungUp);
   const steps = locations.map(({ actor }) => actor.state as StepState);
   const heldByAgent = new Set(holdings.steps.map(keyOf));

@@ -21,6 +21,7 @@ import { LargeReads } from "../app/large-reads.ts";
 import { rememberedPlans } from "../app/runs/loaded-run.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../settings/config.ts";
+import { LoneBoard } from "../board/lone-board.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
 import { QueuePlaces } from "../board/queue-places.ts";
@@ -179,10 +180,11 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 /** Opens what roles share: feed, mailboxes, board, settings, metrics and secrets, and the context of all use cases. */
 async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, ground: Ground, teardown: Teardown) {
   const { clock, meters, messages, nodeId, nodes, redis, shardCount, stores, target } = ground;
+  const isAlone = (): boolean => nodes.aloneMs() >= ALONE_MS;
   const feed = new RedisFeed({
     publisher: redis,
     subscriber: connectRedis(target, { role: "subscriber", log }),
-    node: { nodeId, isAlone: () => nodes.aloneMs() >= ALONE_MS },
+    node: { nodeId, isAlone },
     log,
   });
   teardown.add("the feed", () => feed.close());
@@ -195,13 +197,14 @@ async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, grou
   const rateLimits = currentRateLimits(settings, config);
   const reading = await settings.start();
   teardown.add("the settings", () => reading.stop());
-  const board = new RedisBoard({
+  const shared = new RedisBoard({
     redis,
     feed,
     clock,
     quotas,
     tenantOf: async (projectId) => (await projectFactsOf({ clock, stores }, projectId)).tenantId,
   });
+  const board = new LoneBoard({ shared, isAlone, clock, quotas });
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));

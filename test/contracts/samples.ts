@@ -7,7 +7,7 @@ import type { Pairs } from "../../src/domain/pairs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, AggregateSave, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { LogLine } from "../../src/stores/ports/logs.ts";
-import { planOf } from "../support/plans.ts";
+import { MANUAL_ORIGIN, planOf } from "../support/plans.ts";
 
 export interface SampleOptions {
   readonly shard?: number;
@@ -25,17 +25,7 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
     shard,
     plan: { ...plan, pipelineId },
     now,
-    origin: {
-      trigger: { kind: "manual", ref: "main" },
-      variables,
-      triggeredBy: "someone",
-      actor: "someone",
-      revisionId: "rev_1",
-      commitSha: "rev_1",
-      attempt: 1,
-      retryOf: null,
-      firstRunId: null,
-    },
+    origin: { ...MANUAL_ORIGIN, variables },
   });
 }
 

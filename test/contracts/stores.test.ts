@@ -55,6 +55,7 @@ import { runImageStoreContract } from "./run-images.ts";
 import { packedRecordsContract } from "./packed-records.ts";
 import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
+import { sqliteScansContract, StatementWatch } from "./sqlite/scans.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
 import { watchMongo, watchSqlite } from "./watched-writes.ts";
 import { uploadStoreContract } from "./upload-store.ts";
@@ -63,9 +64,16 @@ import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("the store on SQLite", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
+  let watch: StatementWatch;
   const cold = new ColdChunks();
-  before(async () => void (opened = await openTestSqlite(cold)));
-  after(() => opened.close());
+  before(async () => {
+    watch = new StatementWatch();
+    opened = await openTestSqlite(cold);
+  });
+  after(async () => {
+    watch.end();
+    await opened.close();
+  });
 
   aggregateStoreContract(() => opened.stores);
   largeAggregateContract(() => opened.stores);
@@ -104,6 +112,7 @@ describe("the store on SQLite", () => {
   pipelineDeletionStoreContract(() => opened.stores);
   areaDeletionStoreContract(() => opened.stores);
   reshardContract(() => opened.stores);
+  sqliteScansContract(() => ({ watch, path: opened.path }));
 
   it("keeps everything when it is opened again, also twice at the same time", async () => {
     const aggregate = sampleAggregate();

@@ -5,7 +5,7 @@ import { countRuns } from "../../src/app/statistics/count-runs.ts";
 import { LargeRun } from "../support/large-runs.ts";
 import { storeEnded } from "../support/stored-large-runs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
-import { planOf } from "../support/plans.ts";
+import { MANUAL_ORIGIN, planOf } from "../support/plans.ts";
 import { saveTurn, storeRun } from "../support/stored-runs.ts";
 
 describe("lists over HTTP", () => {
@@ -158,7 +158,7 @@ describe("lists over HTTP", () => {
     expect(verdicts).to.deep.equal(["true", "false", undefined, "false"]);
     expect(jobs[1].condition).to.deep.include({ of: "job", expression: "success() && false", resolved: "false" });
     expect(jobs[3].condition.of).to.equal("stage");
-    expect([revisionId, eventNumber]).to.deep.equal(["rev_TEST", run.snapshot.head.eventNumber]);
+    expect([revisionId, eventNumber]).to.deep.equal([MANUAL_ORIGIN.revisionId, run.snapshot.head.eventNumber]);
     expect(eventNumber).to.be.above(4);
   });
 

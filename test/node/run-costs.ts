@@ -8,12 +8,11 @@ export const RUN_COSTS = {
   "store writes": 3,
   /** The gateway hands the reports to the owner of the run's shard, which is in the same process. */
   "mailbox calls": 0,
-  /** The reservation of the agent's slot, and the look for an offer when the slot is free again, which shows it. */
-  "board calls": 2,
+  /** The node is alone, so its agents' free slots stay in the process. */
+  "board calls": 0,
   /** The node is alone, so its own listeners hear the events and the agent's notices without Redis. */
   publications: 0,
-  /** Those of the board. */
-  "Redis calls": 2,
+  "Redis calls": 0,
   /** SQLite's statements, without those that a worker asks every second whether a run exists or not. */
   statements: 13,
   /** Transactions of SQLite that write: the creation of the run, and one for each turn. */

@@ -74,6 +74,13 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   };
   const ofOutside = drawsOfSeed(seed, "outside");
   const outside = prepareOutside(world, ofOutside);
+  const ofLone = drawsOfSeed(seed, "lone");
+  // The edges of one gateway, for which the quota is without effect.
+  if (size.gateways === 1 && world.quotas.everyProject === 1_000 && ofLone.chance(0.7)) {
+    const [aloneMs, otherMs] = [ofLone.between(3_000, 20_000), ofLone.chance(0.5) ? ofLone.between(500, 6_000) : 0];
+    const isAlone = (): boolean => scheduler.now % (aloneMs + otherMs) < aloneMs;
+    world.lone = { board: undefined, isAlone };
+  }
   const fleet = new Fleet(world, size, executions, effects);
   if (drawsOfSeed(seed, "beside").chance(0.4)) world.beside = fleet.besides();
   const ofSchedules = drawsOfSeed(seed, "schedules");

@@ -11,26 +11,14 @@ import { systemClock } from "../../src/domain/clock.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
 import { type AgentId, asId, jobRunId, newId, type RootId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateSave, RunOrigin } from "../../src/stores/ports/aggregates.ts";
+import type { AggregateSave } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { RecordingPorts, silentLog } from "./kernel-ports.ts";
-import { jobSpecsOf, planOf } from "./plans.ts";
+import { jobSpecsOf, MANUAL_ORIGIN, planOf } from "./plans.ts";
 import { openTestSqlite } from "./stores.ts";
 
 export const KERNEL_SHARD = 3;
 export const KERNEL_AGENT = asId<AgentId>("agt_A");
-/** What begins each run of these tests. */
-export const KERNEL_ORIGIN: RunOrigin = {
-  trigger: { kind: "manual", ref: "" },
-  variables: [],
-  triggeredBy: "test",
-  actor: "test",
-  revisionId: "rev",
-  commitSha: "",
-  attempt: 1,
-  retryOf: null,
-  firstRunId: null,
-};
 export const FAST_TIMING: Partial<KernelTiming> = {
   sweepMs: 20,
   passivateMs: 40,
@@ -107,7 +95,7 @@ export class KernelWorld {
     await this.stores.plans.put(runId, plan, jobSpecsOf(plan));
     const now = Date.now();
     await this.stores.aggregates.create(
-      createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: KERNEL_ORIGIN, now }),
+      createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: MANUAL_ORIGIN, now }),
     );
     return runId;
   }
@@ -116,7 +104,7 @@ export class KernelWorld {
   async triggerBegun(plan: RunPlan): Promise<RunId> {
     const runId = newId("run");
     const now = Date.now();
-    const created = createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: KERNEL_ORIGIN, now });
+    const created = createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: MANUAL_ORIGIN, now });
     await this.stores.plans.put(runId, plan, jobSpecsOf(plan));
     await this.stores.aggregates.create(takeFirstTurn(created, plan, now, RUN_AGGREGATE, () => []));
     return runId;

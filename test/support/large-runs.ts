@@ -16,6 +16,7 @@ import { asId, type CommandId, type RunId, type UserId } from "../../src/domain/
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import { MANUAL_ORIGIN } from "./plans.ts";
 import { AGENT, RUN_ID } from "./simulated-run.ts";
 
 /** Messages that the kernel decides in one turn at most (activation.ts). */
@@ -45,21 +46,10 @@ export class LargeRun {
     this.runId = id;
     this.#meter = meter;
     this.#outputs = outputs;
-    const origin = {
-      trigger: { kind: "manual" as const, ref: "" },
-      variables: [],
-      triggeredBy: "test",
-      actor: "test",
-      revisionId: "rev_TEST",
-      commitSha: "",
-      attempt: 1,
-      retryOf: null,
-      firstRunId: null,
-    };
     const { runId } = this;
     const { head, actors } = meter("trigger", () =>
       takeFirstTurn(
-        createRunAggregate({ runId, shard: 0, plan, origin, now: this.#now }),
+        createRunAggregate({ runId, shard: 0, plan, origin: MANUAL_ORIGIN, now: this.#now }),
         plan,
         this.#now,
         RUN_AGGREGATE,

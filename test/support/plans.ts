@@ -2,6 +2,20 @@
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, PlannedApproval, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
+import type { RunOrigin } from "../../src/stores/ports/aggregates.ts";
+
+/** The origin of a first run that somebody triggered by hand. */
+export const MANUAL_ORIGIN: RunOrigin = {
+  trigger: { kind: "manual", ref: "main" },
+  variables: [],
+  triggeredBy: "someone",
+  actor: "someone",
+  revisionId: "rev_1",
+  commitSha: "rev_1",
+  attempt: 1,
+  retryOf: null,
+  firstRunId: null,
+};
 
 export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> {
   /** The number of steps, or the fields in which each step differs from a plain one. */

@@ -19,7 +19,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import { runChannel, type RunHint, RUNS_CHANNEL } from "../../src/feed/feed.ts";
 import type { Aggregate, AggregateHead, RunSummary, StoredActor } from "../../src/stores/ports/aggregates.ts";
-import { jobSpecsOf } from "./plans.ts";
+import { jobSpecsOf, MANUAL_ORIGIN } from "./plans.ts";
 
 export interface StoredRun {
   readonly runId: RunId;
@@ -39,17 +39,7 @@ export async function storeRun(context: AppContext, plan: RunPlan): Promise<Stor
     runId,
     shard: 0,
     plan,
-    origin: {
-      trigger: { kind: "manual", ref: "main" },
-      variables: [["ref", "main"]],
-      triggeredBy: "admin",
-      actor: "admin",
-      revisionId: "rev_1",
-      commitSha: "rev_1",
-      attempt: 1,
-      retryOf: null,
-      firstRunId: null,
-    },
+    origin: { ...MANUAL_ORIGIN, variables: [["ref", "main"]], triggeredBy: "admin", actor: "admin" },
     now: context.clock.now(),
   });
   await context.stores.aggregates.create(aggregate);

@@ -24,7 +24,7 @@ const SPARE_AFTER_S = 0.02;
 
 /**
  * Arguments: the numbers of setsid, close and execve, the script that kills what is left, and its two arguments: the prefix
- * of all marks, and that of the cgroups. Descriptor 3 is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
+ * of all marks, and that of the cgroups. Descriptor 3 is the connection with the agent. A request is its length (32 bits) and then fields that zero bytes separate: id,
  * cgroup or nothing, mark, folder, standard input, output, error, permit, number of arguments, the arguments, and the
  * variables. Ids are numbers that grow by one.
  *
@@ -47,21 +47,25 @@ const SPARE_AFTER_S = 0.02;
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
  * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
- * SIGPIPE, since a launcher that is gone must not end it before that.
+ * SIGPIPE, since an agent that is gone must not end it before that. It closes the other descriptors that it got, as an agent
+ * has those of the program that started the agent: inherited-descriptors.ts.
  */
 const SCRIPT = `
 use strict;
 my ($setsid, $close, $execve, $kill, @kill) = @ARGV;
 $SIG{PIPE} = "IGNORE";
-open(my $launcher, "+<&=", 3) or exit 1;
-fcntl($launcher, 2, 1);
+open(my $agent, "+<&=", 3) or exit 1;
+fcntl($agent, 2, 1);
+if (opendir(my $folder, "/proc/self/fd")) {
+  for (readdir($folder)) { syscall($close, 0 + $_) if /^\\d+$/ && $_ > 3 }
+}
 my ($can_clone, $can_enter) = (1, 1);
 my ($buffer, $used, %running) = ("", 0);
 my ($spare, $pipe);
 my ($last_id, $wants_spare) = (0, 0);
 my $watched = "";
 vec($watched, 3, 1) = 1;
-sub answer { syswrite($launcher, join(" ", @_) . "\\n") }
+sub answer { syswrite($agent, join(" ", @_) . "\\n") }
 sub missing { answer("o", @_); exit 125 }
 sub clone {
   my ($folder) = @_;
@@ -208,7 +212,7 @@ while (1) {
   if ($count > 0) {
     for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $has_ended = 1 } }
     if (vec($ready, 3, 1)) {
-      sysread($launcher, $buffer, 65536, length($buffer)) or last;
+      sysread($agent, $buffer, 65536, length($buffer)) or last;
     }
   }
   if ($has_request) {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
 import { inlineLess, optimiseWhileBusy } from "../../node/compiler.ts";
 import { startNode } from "../../node/node.ts";
-import { freeStartGarbage } from "../../node/start-garbage.ts";
+import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
 import { aborted } from "../interruption.ts";
@@ -38,7 +38,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
       signal,
     });
-    const cancels = [freeStartGarbage(), optimiseWhileBusy()];
+    const cancels = [freeQuietGarbage(), optimiseWhileBusy()];
     try {
       const { http, grpc, metrics, adminToken } = node;
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);

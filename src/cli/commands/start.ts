@@ -11,7 +11,7 @@ import { type LocalInstallation, startLocalInstallation } from "../local-install
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import { optimiseWhileBusy } from "../../node/compiler.ts";
-import { freeStartGarbage } from "../../node/start-garbage.ts";
+import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { GitSample, type GitSampleWays, SAMPLE_NETWORK } from "../sample/git-sample.ts";
 import { showSample } from "../sample/hello-sample.ts";
 import { Screen } from "../screen.ts";
@@ -48,7 +48,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       onReady: (part, how) => screen.print(`${screen.paint("green", "✔")} ${part.padEnd(14)}${how}`),
       signal,
     });
-    const cancels = [freeStartGarbage(), optimiseWhileBusy()];
+    const cancels = [freeQuietGarbage(), optimiseWhileBusy()];
     try {
       return await showInstallation(local, screen, { ...options, dataDir, gitSample }, signal);
     } finally {

@@ -1,4 +1,5 @@
 /** The store of the retention pruner in SQLite. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
@@ -17,7 +18,10 @@ const HAS_PART: Record<KeptPart, string> = {
   events: `AND events_gone < ${GONE}`,
 };
 
-export function retentionStore(db: Database): RetentionStore {
+/** SQLite passes each run that a query skips, in half a microsecond, and other work waits meanwhile. */
+const SKIPPED_AT_ONCE = 2_000;
+
+export function retentionStore(db: Database, { skippedAtOnce = SKIPPED_AT_ONCE } = {}): RetentionStore {
   const drop = (runId: RunId, column: "logs_gone" | "events_gone", ...parts: Part[]): Promise<void> => {
     const mark = (value: number) =>
       void db.runNow(`UPDATE aggregates SET ${column} = ? WHERE root_id = ?`, value, runId);
@@ -34,13 +38,25 @@ export function retentionStore(db: Database): RetentionStore {
     },
     async nthNewest(newer, of) {
       const [column, id] = "pipelineId" in of ? ["pipeline_id", of.pipelineId] : ["project_id", of.projectId];
-      const row = await db.get(
-        `SELECT created_at, root_id, project_id FROM aggregates WHERE ${column} = ?
-         ORDER BY created_at DESC, root_id DESC LIMIT 1 OFFSET ?`,
-        id,
-        newer,
-      );
-      return row && { ...keyOf(row), projectId: row["project_id"] as ProjectId };
+      let before = { createdAt: Number.MAX_SAFE_INTEGER, runId: "" as RunId };
+      for (let left = newer; ;) {
+        const skipped = Math.min(left, skippedAtOnce);
+        const row = await db.get(
+          `SELECT created_at, root_id, project_id FROM aggregates
+           WHERE ${column} = ? AND (created_at, root_id) < (?, ?)
+           ORDER BY created_at DESC, root_id DESC LIMIT 1 OFFSET ?`,
+          id,
+          before.createdAt,
+          before.runId,
+          skipped,
+        );
+        if (row === undefined || skipped === left) {
+          return row && { ...keyOf(row), projectId: row["project_id"] as ProjectId };
+        }
+        before = keyOf(row);
+        left -= skipped + 1;
+        await nextTurn();
+      }
     },
     async newestRuns(since, limit) {
       const rows = await db.all(

@@ -387,6 +387,11 @@ export const MIGRATIONS: readonly string[] = [
     run_id TEXT NOT NULL, image TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run_id, image)
   ) WITHOUT ROWID;
   `,
+  // Each load of a run asks for its commands that wait. Answered ones stay as long as their runs.
+  `
+  CREATE INDEX inbox_of_root ON inbox (root_id, seq) WHERE verdict IS NULL;
+  CREATE INDEX tokens_by_expiry ON tokens (json_extract(body, '$.expiresAt'));
+  `,
 ];
 
 /**

@@ -7,8 +7,8 @@ import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { newId } from "../../../src/domain/ids.ts";
 import type { Aggregate } from "../../../src/stores/ports/aggregates.ts";
-import { claimOf, KERNEL_ORIGIN, KERNEL_SHARD as SHARD, KernelWorld, reportOf } from "../../support/kernel-world.ts";
-import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { claimOf, KERNEL_SHARD as SHARD, KernelWorld, reportOf } from "../../support/kernel-world.ts";
+import { jobSpecsOf, MANUAL_ORIGIN, planOf } from "../../support/plans.ts";
 import { until } from "../../support/until.ts";
 
 const QUIET = { sweepMs: 60_000, creatorMs: 60_000, watchMs: 60_000 };
@@ -41,7 +41,7 @@ describe("a run that the kernel adopts", () => {
   async function begin({ granted }: { readonly granted: boolean }): Promise<Aggregate> {
     const runId = newId("run");
     const now = Date.now();
-    const created = createRunAggregate({ runId, shard: SHARD, plan, origin: KERNEL_ORIGIN, now });
+    const created = createRunAggregate({ runId, shard: SHARD, plan, origin: MANUAL_ORIGIN, now });
     const offering = takeFirstTurn(created, plan, now, RUN_AGGREGATE, () => []);
     const claims = offersOf(offering).map(({ jobId }) => ({ ...claimOf(runId), to: { kind: "job", id: jobId } }));
     const begun = granted ? grantAtOnce(offering, claims, plan, now, RUN_AGGREGATE, () => []) : offering;

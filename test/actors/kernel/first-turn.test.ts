@@ -6,22 +6,10 @@ import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { asId, type RunId, type StepRunId } from "../../../src/domain/ids.ts";
-import type { Aggregate, RunOrigin } from "../../../src/stores/ports/aggregates.ts";
-import { planOf } from "../../support/plans.ts";
+import type { Aggregate } from "../../../src/stores/ports/aggregates.ts";
+import { MANUAL_ORIGIN, planOf } from "../../support/plans.ts";
 
 const NOW = 1_700_000_000_000;
-const ORIGIN: RunOrigin = {
-  trigger: { kind: "manual", ref: "main" },
-  variables: [],
-  triggeredBy: "someone",
-  actor: "someone",
-  revisionId: "rev_1",
-  commitSha: "abc",
-  attempt: 1,
-  retryOf: null,
-  firstRunId: null,
-};
-
 describe("a first turn with grants", () => {
   const steps = [{ when: null, timeoutMs: null }];
   const plan = planOf([
@@ -34,7 +22,7 @@ describe("a first turn with grants", () => {
 
   beforeEach(() => {
     const runId = asId<RunId>("run_01JABCDEFGHJKMNPQRSTVWXYZ0");
-    const created = createRunAggregate({ runId, shard: 0, plan, origin: ORIGIN, now: NOW });
+    const created = createRunAggregate({ runId, shard: 0, plan, origin: MANUAL_ORIGIN, now: NOW });
     begun = takeFirstTurn(created, plan, NOW, RUN_AGGREGATE, () => []);
   });
 

@@ -5,24 +5,12 @@ import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import { storeNewRun } from "../../../src/app/triggering/create-run.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { type AgentId, asId, type RunId } from "../../../src/domain/ids.ts";
-import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
 import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
-import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { jobSpecsOf, MANUAL_ORIGIN, planOf } from "../../support/plans.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 
 const RUN_ID = asId<RunId>("run_01KDVDNCEN6MD712RRKVJ4EJDX");
-const ORIGIN: RunOrigin = {
-  trigger: { kind: "manual", ref: "" },
-  variables: [],
-  triggeredBy: "test",
-  actor: "test",
-  revisionId: "rev_TEST",
-  commitSha: "",
-  attempt: 1,
-  retryOf: null,
-  firstRunId: null,
-};
 
 describe("the grants of a new run", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
@@ -56,7 +44,7 @@ describe("the grants of a new run", () => {
     const plan = planOf([Array.from({ length: jobs }, () => ({ steps: 1 }))]);
     const { pipelineId, projectId } = plan;
     const pipeline = { pipelineId, projectId, name: "test" } as Pipeline;
-    await storeNewRun(context, {}, { runId: RUN_ID, origin: ORIGIN, pipeline, plan, jobs: jobSpecsOf(plan) });
+    await storeNewRun(context, {}, { runId: RUN_ID, origin: MANUAL_ORIGIN, pipeline, plan, jobs: jobSpecsOf(plan) });
     const { head, actors } = (await opened.stores.aggregates.load(RUN_ID))!;
     expect(head.version).to.equal(1);
     return actors.filter(({ kind, state }) => kind === "job" && (state as JobState).grant !== null).length;

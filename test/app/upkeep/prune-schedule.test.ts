@@ -10,7 +10,7 @@ import { UNBOUNDED } from "../../../src/domain/retention-text.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { countCalls } from "../../support/counted-stores.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
-import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { jobSpecsOf, MANUAL_ORIGIN, planOf } from "../../support/plans.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 import { pipelineRecord } from "../../support/pipelines.ts";
 
@@ -51,9 +51,7 @@ describe("the schedule of retention", () => {
   async function addRun(pipelineId: PipelineId, at: number, settled = true): Promise<RunId> {
     const runId = newId("run");
     const plan = { ...planOf([[{}]]), pipelineId };
-    const origin = { trigger: { kind: "manual", ref: "" }, variables: [], triggeredBy: "", actor: "" } as const;
-    const rest = { revisionId: "rev", commitSha: "", attempt: 1, retryOf: null, firstRunId: null };
-    const { head, actors } = createRunAggregate({ runId, shard: 0, plan, now: at, origin: { ...origin, ...rest } });
+    const { head, actors } = createRunAggregate({ runId, shard: 0, plan, now: at, origin: MANUAL_ORIGIN });
     const ended = { ...head.summary, status: "success", endedAt: at } as const;
     const end = settled ? { final: true, settled, owed: [], nextDueAt: null, summary: ended } : {};
     await store.stores.aggregates.create(

@@ -1,5 +1,6 @@
 /** What all parts of one simulation share. */
 import type { AddressedMessage } from "../../../queues/envelope.ts";
+import type { Board } from "../../../src/board/board.ts";
 import type { BegunRun } from "../../../src/app/begun-runs.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
 import type { Quotas } from "../../../src/domain/quotas.ts";
@@ -36,9 +37,17 @@ export interface OwnersBeside {
   take(shard: number, message: AddressedMessage): Promise<boolean> | undefined;
 }
 
+export interface LoneNode {
+  /** That of the living gateway. */
+  board: Pick<Board, "reserve"> | undefined;
+  isAlone(): boolean;
+}
+
 export class World {
   /** Set when edges, gateways and workers are one process: messages and new runs reach a living owner without Redis. */
   beside: OwnersBeside | undefined;
+  /** Set when the only gateway keeps the vacancies of its agents to itself and the edges, as a node does that is alone. */
+  lone: LoneNode | undefined;
   readonly scheduler = new Scheduler(START, MAX_EVENTS);
   readonly trace: Trace;
   readonly draws: Draws;

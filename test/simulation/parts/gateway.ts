@@ -15,7 +15,7 @@ import { type AgentId, asId, type TokenId } from "../../../src/domain/ids.ts";
 import { LOG_LIMIT } from "../../support/log-limit.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
-import { portsOf } from "./simulated-ports.ts";
+import { gatewayBoard, portsOf } from "./simulated-ports.ts";
 
 /** As long as on a real gateway: see src/gateway/gateway-context.ts. */
 const HEARTBEAT_MS = 3_000;
@@ -37,7 +37,8 @@ export class Gateway {
 
   constructor(world: World) {
     this.process = world.newProcess("gateway");
-    const ports = portsOf(world, this.process);
+    const own = portsOf(world, this.process);
+    const ports = { ...own, board: gatewayBoard(world, this.process, own) };
     const { timers } = this.process;
     this.#context = {
       ...ports,

@@ -89,6 +89,10 @@ export class Offers {
     return true;
   }
 
+  countTurns(projectIds: readonly ProjectId[]): void {
+    for (const projectId of projectIds) this.#served.set(projectId, ++this.#servings);
+  }
+
   occupy(places: readonly Places[]): void {
     for (const place of places) this.#keep(place, PLACE_MS);
   }

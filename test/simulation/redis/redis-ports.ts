@@ -1,7 +1,7 @@
 /** The ports of one process that lead to the simulated Redis: board, presence, mailboxes and feed. */
 import type { MailboxSender } from "../../../queues/ports.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
-import type { Board, Lane, Presence } from "../../../src/board/board.ts";
+import type { Lane, Presence, SharedBoard } from "../../../src/board/board.ts";
 import type { Quotas } from "../../../src/domain/quotas.ts";
 import type { Feed } from "../../../src/feed/feed.ts";
 import type { Process } from "../engine/process.ts";
@@ -26,7 +26,7 @@ export function boardOf(
   call: Call,
   feed: Pick<Feed, "subscribe">,
   quotas: Quotas,
-): Board {
+): SharedBoard {
   return {
     offer: (offer) =>
       call(`offer ${offer.jobId}`, () => {
@@ -50,6 +50,8 @@ export function boardOf(
     tenantsOf: () => Promise.resolve(new Map()),
     find: (jobIds) => call("find offers", () => offers.find(jobIds)),
     size: () => call("board size", () => offers.size),
+    countTurns: (projectIds) => call("count turns", () => offers.countTurns(projectIds)),
+    waitsFor: (agent) => call("waiting offers", () => offers.waitsFor(agent)),
   };
 }
 

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { freeQuietGarbage } from "../../src/node/quiet-garbage.ts";
+import { until } from "../support/until.ts";
+
+const LOOK_MS = 50;
+const MEGABYTE = 1 << 20;
+
+describe("the garbage of a quiet process", () => {
+  let collections = 0;
+  let heapBytes = 0;
+  let end = (): void => {};
+  let marking: boolean[] = [];
+
+  beforeEach(() => {
+    collections = 0;
+    marking = [];
+    heapBytes = 40 * MEGABYTE;
+  });
+  afterEach(() => end());
+
+  /** Each collection leaves `leftBytes`. */
+  const begin = (leftBytes = heapBytes): void => {
+    const collect = async (): Promise<void> => {
+      collections++;
+      heapBytes = leftBytes;
+    };
+    const setMarking = (isOn: boolean): void => void marking.push(isOn);
+    end = freeQuietGarbage({ lookMs: LOOK_MS, collect, heapBytes: () => heapBytes, setMarking });
+  };
+
+  const work = async (): Promise<void> => {
+    for (let round = 0; round < 20; round++) {
+      for (const until = performance.now() + LOOK_MS / 4; performance.now() < until;);
+      await sleep(1);
+    }
+  };
+
+  it("is collected although the process makes none that would have V8 collect it", async () => {
+    const garbage = new WeakRef({ some: "object" });
+    // A WeakRef keeps its object until the present turn of the event loop has ended.
+    await sleep(1);
+    end = freeQuietGarbage({ lookMs: LOOK_MS });
+    await until("the object is gone", () => garbage.deref() === undefined, 10_000);
+  });
+
+  it("is collected after the start once, and not before the process is quiet", async () => {
+    begin();
+    await work();
+    expect(collections).to.equal(0);
+    await until("it is collected", () => collections > 0, 10_000);
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(1);
+  });
+
+  it("is collected again when the heap has grown by half and the process is quiet again", async () => {
+    begin();
+    await until("the start's is collected", () => collections === 1, 10_000);
+    heapBytes = 59 * MEGABYTE;
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(1);
+    heapBytes = 60 * MEGABYTE;
+    await work();
+    expect(collections).to.equal(1);
+    await until("it is collected", () => collections === 2, 10_000);
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(2);
+  });
+
+  it("is collected again later when more of the heap lives", async () => {
+    begin(100 * MEGABYTE);
+    await until("the start's is collected", () => collections === 1, 10_000);
+    heapBytes = 149 * MEGABYTE;
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(1);
+    heapBytes = 150 * MEGABYTE;
+    await until("it is collected", () => collections === 2, 10_000);
+  });
+
+  it("of a large heap is left to V8", async () => {
+    heapBytes = 300 * MEGABYTE;
+    begin();
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(0);
+  });
+
+  it("is not looked for by V8 after a collection, until there is work again", async () => {
+    begin();
+    await until("V8 rests", () => marking.length === 1, 10_000);
+    await sleep(4 * LOOK_MS);
+    expect(marking).to.deep.equal([false]);
+    await until("V8 marks again", async () => {
+      await work();
+      return marking.length === 2;
+    });
+    expect([marking, collections]).to.deep.equal([[false, true], 1]);
+  });
+
+  it("is looked for by V8 again when the looks have ended", async () => {
+    begin();
+    await until("V8 rests", () => marking.length === 1, 10_000);
+    end();
+    expect(marking).to.deep.equal([false, true]);
+  });
+
+  it("stays when the process ends before", async () => {
+    begin();
+    end();
+    await sleep(4 * LOOK_MS);
+    expect(collections).to.equal(0);
+  });
+});
