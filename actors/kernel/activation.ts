@@ -308,13 +308,15 @@ export class Activation {
     const expectedVersion = loaded.head.version;
     const saved = { ...head, version: expectedVersion + 1, settled: head.final && head.owed.length === 0 };
     const left = stores.aggregates.keepsEndedApart ? loaded.ended.leaving(loaded.actors, changed) : [];
-    const outcome = await stores.aggregates.save({
+    const saving = stores.aggregates.save({
       expectedVersion,
       head: saved,
       changed: toStored(changed, type),
       events,
       ...(left.length > 0 && { ended: toStored(left, type) }),
     });
+    this.#context.onSaving?.(toPerform.slice(this.#grace.owed.length));
+    const outcome = await saving;
     if (outcome === "versionConflict") {
       this.#forgetLoaded();
       return "conflict";

@@ -3,7 +3,7 @@ import type { Clock, Timers } from "../../src/domain/clock.ts";
 import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
+import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import { CREATOR_MS } from "./first-turn.ts";
@@ -23,6 +23,11 @@ export interface KernelContext extends PerformerPorts {
   readonly timing: KernelTiming;
   /** For metrics and statistics. It must not throw, and must return quickly. */
   readonly onTurnSaved?: TurnSaved;
+  /**
+   * Called when the save of a turn has begun, with what the snapshot owes: what will be performed can be prepared meanwhile.
+   * The save may yet fail. It must not throw.
+   */
+  readonly onSaving?: (owed: readonly OwedRecord[]) => void;
   /** For metrics, too: called after each turn that has decided something, with its milliseconds until its effects were performed. */
   readonly onTurnTaken?: (ms: number) => void;
 }

@@ -8,7 +8,7 @@
  * emptied, no reason is told until every agent has had time to show that it lives.
  */
 import { type AgentWait, agentWait } from "../../src/domain/agent-wait.ts";
-import { type Cancel, type Clock, type Timers, untilNext } from "../../src/domain/clock.ts";
+import { type Cancel, type Clock, pause, type Timers, untilNext } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
@@ -40,6 +40,9 @@ interface Queued extends JobLocation {
 }
 
 const JOBS_PER_CHECK = 1_000;
+const JOBS_PER_READ = 100;
+/** A check holds the event loop no longer than this at a time: with thousands of agents it takes a tenth of a second in all. */
+const PIECE_MS = 5;
 /** Each run costs a turn; further runs wait for the next check. */
 const RUNS_PER_CHECK = 100;
 /**
@@ -64,6 +67,8 @@ export class QueueWatcher {
   #emptyChecks = 0;
   /** Until when no reason is told, monotonic milliseconds. */
   #silentUntil: number;
+  /** When other work may go on before the check does, monotonic milliseconds. */
+  #pieceEndsAt = 0;
   /** Cancels the next check; undefined while no checks are made. */
   #cancelCheck: Cancel | undefined;
 
@@ -97,6 +102,7 @@ export class QueueWatcher {
   /** Checks one page of queued jobs. Never rejects. */
   async check(): Promise<void> {
     const { board, clock, log, longWaitMs, queueCheckMs } = this.#options;
+    this.#pieceEndsAt = clock.monotonic() + PIECE_MS;
     try {
       this.#emptyChecks = (await board.size()) === 0 ? this.#emptyChecks + 1 : 0;
       const isTurn = this.#emptyChecks % EMPTY_BOARD_CHECKS === 0 || this.#withoutOffer.size > 0;
@@ -126,17 +132,29 @@ export class QueueWatcher {
     const shards = [...this.#options.shards()].filter((shard) => shard >= this.#next.shard).toSorted((a, b) => a - b);
     const page: Queued[] = [];
     for (const shard of shards) {
-      const after = shard === this.#next.shard ? this.#next.after : "";
-      const room = JOBS_PER_CHECK - page.length;
-      const found = await this.#options.aggregates.pageQueuedJobs(shard, after, room);
-      page.push(...found.map((job) => ({ ...job, shard })));
-      if (found.length === room) {
-        this.#next = { shard, after: found.at(-1)!.jobId };
-        return page;
+      let after = shard === this.#next.shard ? this.#next.after : "";
+      for (let isMore = true; isMore;) {
+        await this.#letOthersWork();
+        const most = Math.min(JOBS_PER_READ, JOBS_PER_CHECK - page.length);
+        const found = await this.#options.aggregates.pageQueuedJobs(shard, after, most);
+        page.push(...found.map((job) => ({ ...job, shard })));
+        after = found.at(-1)?.jobId ?? "";
+        isMore = found.length === most;
+        if (isMore && page.length === JOBS_PER_CHECK) {
+          this.#next = { shard, after };
+          return page;
+        }
       }
     }
     this.#next = { shard: -1, after: "" };
     return page;
+  }
+
+  async #letOthersWork(): Promise<void> {
+    const { clock, timers } = this.#options;
+    if (clock.monotonic() < this.#pieceEndsAt) return;
+    await pause(timers, 0);
+    this.#pieceEndsAt = clock.monotonic() + PIECE_MS;
   }
 
   /** Has the offers made again that neither this look at their jobs nor the last one has found. */
@@ -176,6 +194,7 @@ export class QueueWatcher {
     for (const job of jobs) {
       const { shard, runId, jobId, actor } = job;
       const offer = offers.get(jobId);
+      await this.#letOthersWork();
       const wait = offer && waitFor(offer);
       const before = this.#waitOf(job)?.reported;
       if (wait === undefined || this.#sinceOf(job) > since) continue;

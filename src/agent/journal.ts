@@ -95,7 +95,8 @@ export class Journal {
   /** Records the final report. If the file cannot be written, the report is kept in memory alone. */
   end(report: StepReport): void {
     const { stepRunId, token } = report;
-    this.#writeOrWarn({ t: "ended", key: [stepRunId, String(token)], report: StepReport.toJSON(report) });
+    const record: JournalRecord = { t: "ended", key: [stepRunId, String(token)], report: StepReport.toJSON(report) };
+    this.#writeOrWarn(record, report);
   }
 
   /** The control plane has acknowledged or refused the end of the step run. No effect while the step run is running. */
@@ -109,21 +110,22 @@ export class Journal {
     closeSync(this.#descriptor);
   }
 
-  #writeOrWarn(record: JournalRecord): void {
+  /** `report`: that of the record, if it has one. */
+  #writeOrWarn(record: JournalRecord, report?: StepReport): void {
     try {
-      this.#write(record);
+      this.#write(record, report);
     } catch (error) {
       this.#log.error({ file: this.#file, error: (error as Error).message }, "cannot write the journal");
-      this.#apply(record);
+      this.#apply(record, report);
     }
   }
 
-  #write(record: JournalRecord): void {
+  #write(record: JournalRecord, report?: StepReport): void {
     const line = Buffer.from(`${this.#isTorn ? "\n" : ""}${JSON.stringify(record)}\n`);
     const written = writeSync(this.#descriptor, line);
     this.#isTorn = written < line.length;
     if (this.#isTorn) throw new Error(`no space left for ${this.#file}`);
-    this.#apply(record);
+    this.#apply(record, report);
     this.#bytes += line.length;
     if (this.#bytes > 2 * this.#neededBytes + SURPLUS_BYTES) this.#shorten();
   }
@@ -149,7 +151,7 @@ export class Journal {
     }
   }
 
-  #apply(record: JournalRecord): void {
+  #apply(record: JournalRecord, report?: StepReport): void {
     const [stepRunId, token] = record.key;
     const key = keyOf(stepRunId, BigInt(token));
     const entry = this.#entries.get(key);
@@ -161,7 +163,7 @@ export class Journal {
         break;
       }
       case "ended":
-        if (entry !== undefined) this.#put(key, { ...entry, report: StepReport.fromJSON(record.report) });
+        if (entry !== undefined) this.#put(key, { ...entry, report: report ?? StepReport.fromJSON(record.report) });
         break;
       case "settled":
         if (entry !== undefined) this.#put(key, { ...entry, report: shortened(entry.report), settledAt: record.at });

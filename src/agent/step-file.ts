@@ -57,11 +57,16 @@ export class StepFiles {
    */
   make(name: string, ownFolder?: string): StepFile {
     const file = (ownFolder === undefined ? this.#takeSpare(name) : undefined) ?? this.#create(name, ownFolder);
+    let wasUntouched: boolean | undefined;
     return {
       path: file.path,
-      read: (maxBytes) => (isUntouched(file) ? EMPTY : readContent(file.path, maxBytes)),
+      read: (maxBytes) => {
+        wasUntouched = isUntouched(file);
+        return wasUntouched ? EMPTY : readContent(file.path, maxBytes);
+      },
       dispose: () => {
-        if (ownFolder !== undefined || !this.#keep(name, file)) remove(file.path, this.#trash);
+        const mayKeep = ownFolder === undefined && (wasUntouched ?? isUntouched(file));
+        if (!mayKeep || !this.#keep(name, file)) remove(file.path, this.#trash);
       },
     };
   }
@@ -84,7 +89,7 @@ export class StepFiles {
 
   #keep(name: string, file: Look): boolean {
     const spare = this.#spare.get(name) ?? [];
-    if (spare.length >= MAX_SPARE || !isUntouched(file)) return false;
+    if (spare.length >= MAX_SPARE) return false;
     this.#spare.set(name, spare);
     spare.push(file);
     return true;

@@ -1,6 +1,13 @@
 /** Which agents match the selector of a job, and why a queued job waits: by the agents that are online, and by the quotas. Pure. */
 import type { AgentId, ProjectId, StepRunId, TenantId } from "./ids.ts";
-import { type AgentSelector, failingClause, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
+import {
+  type AgentSelector,
+  describeFailed,
+  type FailedClause,
+  firstFailed,
+  type LabelledAgent,
+  isReached as isReachedBy,
+} from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
 interface OnlineAgent extends LabelledAgent {
@@ -50,7 +57,9 @@ export function agentWait(
   const tenantId = tenants.get(projectId) ?? null;
   const online = agentsInReach(projectId, all, tenants);
   // What belongs to other tenants is as if it were not there.
-  const unreachable = all.filter((agent) => agent.reach?.tenantId === tenantId && !online.includes(agent));
+  const unreachable = all.filter(
+    ({ reach }) => reach?.tenantId === tenantId && !isReachedBy(reach, { projectId, tenantId }),
+  );
   const others = describeUnreachable(unreachable);
   if (online.length === 0 && unreachable.length === 0) {
     return { reason: "no_agent_online", clause: "", text: "no agent is online" };
@@ -172,13 +181,17 @@ export function matchAgents<Agent extends LabelledAgent>(
   agents: readonly Agent[],
 ): AgentMatch<Agent> {
   const matching: Agent[] = [];
-  const failing = new Map<string, number>();
+  const failing = new Map<FailedClause, number>();
   for (const agent of agents) {
-    const clause = failingClause(selector, agent);
+    const clause = firstFailed(selector, agent);
     if (clause === undefined) matching.push(agent);
     else failing.set(clause, (failing.get(clause) ?? 0) + 1);
   }
-  return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
+  const described = Array.from(failing, ([clause, count]) => ({
+    clause: describeFailed(selector, clause),
+    agents: count,
+  }));
+  return { matching, failing: described };
 }
 
 /**

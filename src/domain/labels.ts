@@ -76,9 +76,23 @@ export type LabelOperator = (typeof LABEL_OPERATORS)[number];
 
 export const ANY_AGENT: AgentSelector = { matchLabels: [], matchExpressions: [] };
 
+/** A part of a selector that an agent does not meet; {@link describeFailed} makes its text. */
+export type FailedClause = AgentSelector["matchLabels"][number] | LabelExpression | string;
+
 /** True when the agent may run a job with `selector`; an empty selector matches every agent. */
 export function selectorMatches(selector: AgentSelector, agent: LabelledAgent): boolean {
-  return failingClause(selector, agent) === undefined;
+  return firstFailed(selector, agent) === undefined;
+}
+
+/** The first clause of `selector` that the agent does not meet; undefined when it meets all. */
+export function firstFailed(selector: AgentSelector, agent: LabelledAgent): FailedClause | undefined {
+  return failedOf(selector, agent, true)[0];
+}
+
+/** The clause as text for people: `os In (linux)`. */
+export function describeFailed(selector: AgentSelector, clause: FailedClause): string {
+  if (typeof clause === "string") return clause;
+  return wordsFor(selector) + ("key" in clause ? describeExpression(clause) : describeLabel(clause));
 }
 
 /**
@@ -86,27 +100,31 @@ export function selectorMatches(selector: AgentSelector, agent: LabelledAgent): 
  * meets all.
  */
 export function failingClause(selector: AgentSelector, agent: LabelledAgent): string | undefined {
-  for (const clause of eachFailing(selector, agent)) return clause;
-  return undefined;
+  const failed = firstFailed(selector, agent);
+  return failed && describeFailed(selector, failed);
 }
 
 /** All clauses of `selector` that the agent does not meet. An agent without a trusted label is not asked for any in particular. */
 export function failingClauses(selector: AgentSelector, agent: LabelledAgent): readonly string[] {
-  return [...eachFailing(selector, agent)];
+  return failedOf(selector, agent, false).map((clause) => describeFailed(selector, clause));
 }
 
-function* eachFailing(selector: AgentSelector, agent: LabelledAgent): Generator<string, void, void> {
-  if (selector.engine === true && !Object.hasOwn(agent.labels, ENGINE_LABEL)) yield ANY_ENGINE;
-  if (selector.contained !== true && agent.labels[ISOLATION_LABEL] === "container") yield OTHER_ISOLATION;
+/** No text is made here: thousands of agents are compared with hundreds of selectors. */
+function failedOf(selector: AgentSelector, agent: LabelledAgent, isOneEnough: boolean): readonly FailedClause[] {
+  const failed: FailedClause[] = [];
+  if (selector.engine === true && !Object.hasOwn(agent.labels, ENGINE_LABEL)) failed.push(ANY_ENGINE);
+  if (selector.contained !== true && agent.labels[ISOLATION_LABEL] === "container") failed.push(OTHER_ISOLATION);
   const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
-  if (selector.trusted === true && Object.keys(labels).length === 0) return yield ANY_TRUSTED;
+  if (selector.trusted === true && Object.keys(labels).length === 0) return [...failed, ANY_TRUSTED];
   for (const label of selector.matchLabels) {
-    const [key, value] = label;
-    if (labels[key] !== value) yield wordsFor(selector) + describeLabel(label);
+    if (isOneEnough && failed.length > 0) return failed;
+    if (labels[label[0]] !== label[1]) failed.push(label);
   }
   for (const expression of selector.matchExpressions) {
-    if (!expressionHolds(expression, labels)) yield wordsFor(selector) + describeExpression(expression);
+    if (isOneEnough && failed.length > 0) return failed;
+    if (!expressionHolds(expression, labels)) failed.push(expression);
   }
+  return failed;
 }
 
 /** Every clause of `selector` as text for people; none for a selector that matches every agent. */

@@ -28,6 +28,7 @@ import { RecentlyRead } from "../app/recently-read.ts";
 import type { AskedCheckout } from "../app/git/checkout-token.ts";
 import { type HandedOut, withCheckoutToken } from "./checkout-secrets.ts";
 import type { LogLimits } from "./log-limits.ts";
+import { PreparedDispatches } from "./prepared-dispatches.ts";
 import type { SecretHandout } from "./secret-handout.ts";
 import { withStepFacts } from "./step-facts.ts";
 
@@ -115,6 +116,19 @@ interface RunDocuments {
   readonly origin: RunOrigin;
 }
 
+interface StepDocuments extends RunDocuments {
+  /** The job of the step. */
+  readonly spec: JobSpec;
+}
+
+/** True when the plan alone decides the dispatch: nothing that may change until the grant is stored, and no secret. */
+function isOfPlan({ jobIndex, stepIndex }: GrantedStep, { plan, spec }: StepDocuments): boolean {
+  const step = spec.steps[stepIndex];
+  const hasImages = spec.container !== undefined || step?.container !== undefined || (spec.services ?? []).length > 0;
+  const isPlain = spec.permissions === undefined && spec.refusal === undefined && !hasImages;
+  return isPlain && step !== undefined && isResolved(spec, step) && plan.jobs[jobIndex]?.cells === null;
+}
+
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs" | "runImages">;
   readonly secrets: Pick<SecretVault, "read">;
@@ -138,6 +152,7 @@ export class DispatchBuilder {
   readonly #options: DispatchBuilderOptions;
   readonly #runs: RecentlyRead<RunDocuments>;
   readonly #specs: RecentlyRead<JobSpec>;
+  readonly #prepared = new PreparedDispatches<Dispatch>();
   /** The jobs of the large runs that were created here last, oldest first. */
   readonly #largeRuns = new Map<RunId, readonly JobSpec[]>();
 
@@ -189,12 +204,31 @@ export class DispatchBuilder {
     }
   }
 
+  /** Builds the dispatch of a step whose grant is being saved, as far as the plan decides it. `run`: a run that is new. */
+  prepare(granted: GrantedStep, run?: BegunRun): void {
+    this.#prepared.prepare(granted, async () => {
+      const documents =
+        run === undefined
+          ? await this.#documentsOf(granted)
+          : { plan: run.plan, origin: run.aggregate.head.origin, spec: run.jobs[granted.jobIndex]! };
+      return isOfPlan(granted, documents) ? this.#buildOf(granted, documents) : undefined;
+    });
+  }
+
   async #build(granted: GrantedStep): Promise<Dispatch> {
-    const { runId, jobIndex, stepIndex } = granted;
+    return (await this.#prepared.take(granted)) ?? this.#buildOf(granted, await this.#documentsOf(granted));
+  }
+
+  async #documentsOf({ runId, jobIndex }: GrantedStep): Promise<StepDocuments> {
     const [{ plan, origin }, spec] = await Promise.all([
       this.#runs.read(runId),
       this.#largeRuns.get(runId)?.[jobIndex] ?? this.#specs.read(`${runId}/${jobIndex}`),
     ]);
+    return { plan, origin, spec };
+  }
+
+  async #buildOf(granted: GrantedStep, { plan, origin, spec }: StepDocuments): Promise<Dispatch> {
+    const { runId, jobIndex, stepIndex } = granted;
     const job = plan.jobs[jobIndex];
     const planned = job?.steps[stepIndex];
     const stepSpec = spec.steps[stepIndex];

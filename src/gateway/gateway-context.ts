@@ -68,6 +68,7 @@ export function gatewayContext(
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));
+  context.begunRuns?.listenComing((step, run) => builder.prepare(step, run));
   return {
     ...context,
     gatewayId: randomUUID(),

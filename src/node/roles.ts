@@ -81,6 +81,7 @@ export async function startWorker(
       endedRuns?.note(changed, before, head, plan);
     },
     onTurnTaken,
+    onSaving: (owed) => context.begunRuns?.tellComing(owed),
   });
   teardown.add("the kernel", () => kernel.stop());
   context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));

@@ -236,6 +236,7 @@ class ContainedJob {
       ...this.#identity(ofStep ? "step" : "job"),
       folders: [workspace, this.#folder],
       network: dispatch.services.length === 0 ? undefined : this.#network,
+      hosts: this.#services.flatMap(({ hostEntry }) => hostEntry ?? []),
       owner: user ?? { uid: process.geteuid!(), gid: process.getegid!() },
       say: (line: string) => this.#tell(line),
     };

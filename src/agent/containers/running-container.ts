@@ -29,6 +29,8 @@ export interface ContainerPlace extends ClientOptions {
   readonly folders: readonly string[];
   /** Absent: the engine's default network. */
   readonly network?: string | undefined;
+  /** Hosts that the container knows by name, as `NAME:ADDRESS`. */
+  readonly hosts: readonly string[];
   /** To whom the folders belong while no step runs. */
   readonly owner: Owner;
   readonly say: (line: string) => void;
@@ -187,7 +189,7 @@ function run([program = "", ...args]: readonly string[]): Promise<void> {
 
 function startArguments(imageId: string, wanted: Wanted, place: ContainerPlace): readonly string[] {
   const { user, entrypoint, withoutNetwork, cpus, memoryBytes, pids } = wanted;
-  const { name, labels, folders, network } = place;
+  const { name, labels, folders, network, hosts } = place;
   const [first = "/bin/sh", ...before] = entrypoint;
   const shell = ["-c", FIRST_PROCESS];
   return [
@@ -202,6 +204,7 @@ function startArguments(imageId: string, wanted: Wanted, place: ContainerPlace):
     "--security-opt",
     "label=disable",
     ...(withoutNetwork ? ["--network", "none"] : network === undefined ? [] : ["--network", network]),
+    ...(withoutNetwork ? [] : hosts.flatMap((host) => ["--add-host", host])),
     ...(user === "" ? [] : ["--user", user]),
     ...(cpus === 0 ? [] : ["--cpus", String(cpus)]),
     // Without swap beyond it: a container that swaps slows the machine down instead of failing.

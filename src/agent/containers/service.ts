@@ -1,5 +1,6 @@
 /** A service of a job: a container beside the steps, whose output is part of the job's log. */
 import type { ChildProcess } from "node:child_process";
+import { isIP } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Service } from "../../../proto/generated/agent/v1/agent.ts";
@@ -24,17 +25,27 @@ export interface ServicePlace extends ClientOptions {
   readonly isSecret: (text: string) => boolean;
 }
 
+/** By what a service is reached; {@link RunningService} has the meaning of each. */
+interface Reached {
+  readonly host: string;
+  readonly networkAddress: string | undefined;
+  readonly ports: ReadonlyMap<number, string>;
+}
+
 export class RunningService {
   readonly #place: ServicePlace;
   readonly #client: ChildProcess;
   readonly #host: string;
+  /** In the network of the job; undefined when the engine does not tell it. */
+  readonly #networkAddress: string | undefined;
   /** The ports of the service, each with the one by which this machine reaches it. */
   readonly #ports: ReadonlyMap<number, string>;
 
-  private constructor(place: ServicePlace, client: ChildProcess, host: string, ports: ReadonlyMap<number, string>) {
+  private constructor(place: ServicePlace, client: ChildProcess, { host, networkAddress, ports }: Reached) {
     this.#place = place;
     this.#client = client;
     this.#host = host;
+    this.#networkAddress = networkAddress;
     this.#ports = ports;
   }
 
@@ -59,11 +70,11 @@ export class RunningService {
     }
     client.stdin!.end(isHidden ? becomeService(service, image) : "");
     try {
-      await whenRunning(place, () => ended, signal);
+      const networkAddress = await whenRunning(place, () => ended, signal);
       await whenHealthy(service, place, () => ended, signal);
       const ports = await publishedPorts(service, place);
       client.once("exit", (code) => say(`the service ${service.name} has ended with exit code ${code}`));
-      return new RunningService(place, client, service.name, ports);
+      return new RunningService(place, client, { host: service.name, networkAddress, ports });
     } catch (error) {
       await engine.remove([name]);
       signal.throwIfAborted();
@@ -87,6 +98,14 @@ export class RunningService {
       ...ports.slice(0, 1).map(([, shown]) => [`${prefix}_PORT`, shown] as const),
       ...ports.map(([port, shown]) => [`${prefix}_PORT_${port}`, shown] as const),
     ];
+  }
+
+  /**
+   * The name and the address of the service for the hosts file of a container: `web:10.89.0.2`. The engine's name server
+   * may not know a service that has just begun.
+   */
+  get hostEntry(): string | undefined {
+    return this.#networkAddress === undefined ? undefined : `${this.#host}:${this.#networkAddress}`;
   }
 
   async pause(isPaused: boolean): Promise<void> {
@@ -141,16 +160,22 @@ function becomeService({ env }: Service, { entrypoint, command }: InspectedImage
   return `${begin}exec </dev/null; exec ${program.join(" ")}\n`;
 }
 
+/** What {@link whenRunning} asks: `true` once the container runs, then its addresses. */
+const STATE = "{{.State.Running}}{{range .NetworkSettings.Networks}} {{.IPAddress}} {{.GlobalIPv6Address}}{{end}}";
+
+/** Resolves when the service runs, with its address in the network of the job. */
 async function whenRunning(
   { engine, name }: ServicePlace,
   exitCode: () => number | null | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const end = performance.now() + START_MS;
   for (;;) {
     signal.throwIfAborted();
-    const { code, stdout } = await engine.ask(["inspect", "--format", "{{.State.Running}}", name]);
-    if (code === 0 && stdout.trim() === "true") return;
+    const { code, stdout } = await engine.ask(["inspect", "--format", STATE, name]);
+    const [isRunning, ...addresses] = stdout.trim().split(/\s+/);
+    // An address that is not there may be a word.
+    if (code === 0 && isRunning === "true") return addresses.find((address) => isIP(address) !== 0);
     if (exitCode() !== undefined) throw new Error(`cannot be started: it ended with exit code ${exitCode()}`);
     if (performance.now() > end) throw new Error("does not start");
     await sleep(POLL_MS, undefined, { signal });

@@ -94,12 +94,18 @@ export class OutputCapture {
       spentMs = 0;
     });
     stream.on("error", () => {}); // "close" follows.
-    return new Promise((resolve) =>
-      stream.once("close", () => {
+    return new Promise((resolve) => {
+      let isOver = false;
+      const end = () => {
+        if (isOver) return;
+        isOver = true;
         mask.end();
         lines.end();
         resolve();
-      }),
-    );
+      };
+      // A stream that was read to its end closes later. One that is destroyed has no end.
+      stream.once("end", end);
+      stream.once("close", end);
+    });
   }
 }

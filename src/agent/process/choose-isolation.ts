@@ -6,10 +6,10 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { ownPath } from "../../program-path.ts";
 import { endCgroup, hierarchiesOf } from "./cgroups.ts";
-import type { Launch } from "./launch-protocol.ts";
+import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { Starter } from "./starter.ts";
+import { LocalKeeper } from "./step-keeper.ts";
 import { BY_MARK, cgroupFolderOf, ISOLATION_KINDS, type IsolationKind, type StepIsolation } from "./step-isolation.ts";
-import type { StepProcess } from "./step-process.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
@@ -100,7 +100,7 @@ async function withStarter(isolation: StepIsolation): Promise<StepIsolation> {
   let starter: Starter;
   try {
     const options = { leaseMark: mark, prefix: mark, cgroupFolder: cgroupFolderOf(isolation) };
-    starter = new Starter({ ...options, meter: new UsageMeter() });
+    starter = new Starter({ ...options, keeper: new LocalKeeper(new UsageMeter()) });
   } catch {
     return isolation;
   }
@@ -121,7 +121,9 @@ async function works(isolation: StepIsolation, dataDir: string): Promise<boolean
     return false;
   }
   supervised.become(probeOf(mark));
-  return endsAsProbe(supervised, () => void supervised.kill());
+  const doesWork = await endsAsProbe(supervised, () => void supervised.kill());
+  await supervised.kill();
+  return doesWork;
 }
 
 /** A process that shows by its exit code that it ran. */
@@ -137,14 +139,18 @@ function probeOf(mark: string): Launch {
   };
 }
 
-/** Whether the process has run and is gone. `end` is called when that takes too long. */
-async function endsAsProbe(probe: StepProcess, end: () => void): Promise<boolean> {
+/** A process whose begin may be refused, or that exists already. */
+interface Probe {
+  readonly begun?: Promise<void>;
+  readonly exited: Promise<ProcessExit | undefined>;
+}
+
+/** Whether the process has run to its end. `end` is called when that takes too long. */
+async function endsAsProbe({ begun, exited }: Probe, end: () => void): Promise<boolean> {
   const timer = setTimeout(end, PROBE_MS);
   try {
-    await probe.begun;
-    const exit = await probe.exited;
-    await probe.kill();
-    return exit?.code === PROBE_EXIT;
+    await begun;
+    return (await exited)?.code === PROBE_EXIT;
   } catch {
     return false;
   } finally {

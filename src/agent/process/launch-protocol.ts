@@ -1,5 +1,7 @@
 /** The messages between the agent and its launcher: JSON over the channel that Node gives a child process. */
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
+import type { StarterEnd, StarterStep } from "./step-keeper.ts";
+import type { Moment } from "./time-jump.ts";
 
 /** A process to be started under a supervisor. */
 export interface Launch {
@@ -43,11 +45,26 @@ export type LauncherRequest =
   | { readonly type: "signal"; readonly id: number; readonly signal: NodeJS.Signals }
   | { readonly type: "kill"; readonly id: number }
   /** The steps that `hold` has stopped may continue. Without effect when a later hold has begun. */
-  | { readonly type: "resume"; readonly hold: number };
+  | { readonly type: "resume"; readonly hold: number }
+  | KeeperRequest;
 
 /**
- * A message of the launcher is a list of reports. Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. `held` answers nothing: time has
- * passed in which the launcher did not run, and it has stopped all steps. No step starts until they are resumed.
+ * About steps that the starters of the agent have forked; see `StepKeeper`. The agent chooses the `id` of an end, and never uses
+ * it again for the same launcher.
+ */
+export type KeeperRequest =
+  /** All process groups of starters, which no hold may stop. */
+  | { readonly type: "starters"; readonly groups: readonly number[] }
+  /** Such steps run since this moment, or run no more. Meanwhile the launcher looks for jumps of the clocks. */
+  | { readonly type: "busy"; readonly since: Moment | null }
+  | { readonly type: "watch"; readonly steps: readonly StarterStep[] }
+  | { readonly type: "killAll"; readonly step: StarterStep }
+  | { readonly type: "end"; readonly id: number; readonly step: StarterStep; readonly end: StarterEnd };
+
+/**
+ * A message of the launcher is a list of reports. Answers to each start: `refused`, or `started`, `exited` and `gone` in this
+ * order. `held` answers nothing: time has passed in which the launcher did not run, and it has stopped all steps. No step
+ * starts until they are resumed.
  */
 export type LauncherReport =
   | { readonly type: "refused"; readonly id: number; readonly reason: string }
@@ -55,4 +72,10 @@ export type LauncherReport =
   /** Without an exit when it is not known, because another process has ended the one that started the step. */
   | { readonly type: "exited"; readonly id: number; readonly exit?: ProcessExit | undefined }
   | { readonly type: "gone"; readonly id: number }
-  | { readonly type: "held"; readonly hold: number; readonly jumpMs: number };
+  | { readonly type: "held"; readonly hold: number; readonly jumpMs: number }
+  | { readonly type: "kept"; readonly report: KeeperReport };
+
+/** Answers to an `end`, in this order. */
+export type KeeperReport =
+  | { readonly type: "usage"; readonly id: number; readonly usage?: ResourceUsage | undefined }
+  | { readonly type: "gone"; readonly id: number };

@@ -1,19 +1,18 @@
 /**
- * The launcher: a small process of the agent that starts the processes of steps. It is small so that a fork is cheap,
- * and has a session of its own so that signals to the agent's process group do not reach it. It ends when the agent
- * ends, and its supervisors end with it.
+ * The launcher: a small process of the agent that starts the processes of steps under supervisors. It is small so that a
+ * fork is cheap, and has a session of its own so that signals to the agent's process group do not reach it. It ends when
+ * the agent ends, and its supervisors end with it. Where the agent has starters, these fork the steps, and the launcher
+ * does what takes long.
  */
-import { randomUUID } from "node:crypto";
 import { openAgentClock } from "./agent-clock.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
-import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
+import type { KeeperRequest, Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { signalMarked } from "./leftover-processes.ts";
-import { Starter } from "./starter.ts";
-import { cgroupFolderOf, starterOf, type StepIsolation } from "./step-isolation.ts";
-import type { StepProcess } from "./step-process.ts";
+import type { StepIsolation } from "./step-isolation.ts";
+import { LocalKeeper } from "./step-keeper.ts";
 import type { Owner } from "./step-user.ts";
 import { SupervisedProcess } from "./supervisor.ts";
-import { JumpWatch, type Moment } from "./time-jump.ts";
+import { JumpWatch, momentReader } from "./time-jump.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
 /**
@@ -33,22 +32,22 @@ const REPLACE_MS = 20;
  */
 const LOOK_MS = 25;
 
-/** Distinguishes the marks of this launcher from those of an earlier launcher. */
-const name = randomUUID();
 const isolation = JSON.parse(process.argv[2]!) as StepIsolation;
 /** As whom steps run; null: as this process. */
 const user = JSON.parse(process.argv[3]!) as Owner | null;
-/** The process of a step that runs as another user needs a shell of the agent's user first: see supervisor.ts. */
-const hasStarters = starterOf(isolation) !== undefined && user === null;
-/** Counts the processes of starters. */
-const meter = new UsageMeter();
-const starters = new Set<Starter>();
+/** Distinguishes the marks of this launcher, and of the starters beside it, from those of an earlier launcher. */
+const name = process.argv[4]!;
+const keeper = new LocalKeeper(new UsageMeter());
+/** The process groups of starters. */
+let starters: readonly number[] = [];
+/** True while steps of starters run. */
+let isBusy = false;
 /** Reports that wait for the end of this turn of the event loop. */
 let waitingReports: LauncherReport[] = [];
-const running = new Map<number, StepProcess>();
+const running = new Map<number, SupervisedProcess>();
 /** Starts that wait for their turn, by id. */
 const waitingStarts = new Map<number, Launch>();
-const watch = new JumpWatch({ now: momentReader(), everyMs: LOOK_MS, onJump: hold });
+const watch = new JumpWatch({ now: momentReader(openAgentClock()), everyMs: LOOK_MS, onJump: hold });
 /** Grows by one with each hold. */
 let holds = 0;
 let isHolding = false;
@@ -71,6 +70,8 @@ process.on("message", (request: LauncherRequest) => {
       return void running.get(request.id)?.kill();
     case "resume":
       return resume(request.hold);
+    default:
+      return keep(request);
   }
 });
 
@@ -78,6 +79,32 @@ process.on("disconnect", () => {
   for (const spare of spares) spare.signal("SIGKILL");
   process.exit();
 });
+
+function keep(request: KeeperRequest): void {
+  switch (request.type) {
+    case "starters":
+      starters = request.groups;
+      return;
+    case "busy":
+      isBusy = request.since !== null;
+      if (request.since !== null) watch.start(request.since);
+      else stopWatch();
+      return;
+    case "watch":
+      keeper.watch(request.steps);
+      // These may have begun after the others were stopped.
+      if (isHolding) keeper.signal("SIGSTOP");
+      return;
+    case "killAll":
+      return keeper.kill(request.step);
+    case "end": {
+      const { id, step, end } = request;
+      const { usage, gone } = keeper.end(step, end);
+      void usage.then((found) => report({ type: "kept", report: { type: "usage", id, usage: found } }));
+      void gone.then(() => report({ type: "kept", report: { type: "gone", id } }));
+    }
+  }
+}
 
 /**
  * Starts one process in each turn of the event loop, so that the ends of other steps are handled in between. The later
@@ -117,64 +144,41 @@ function resume(number: number): void {
 }
 
 function signalSteps(signal: "SIGSTOP" | "SIGCONT"): void {
+  keeper.signal(signal);
   for (const supervised of running.values()) supervised.signalOthers(signal);
-  signalMarked(`${name}-`, signal, new Set([...spares, ...starters].map(({ group }) => group)));
-}
-
-function momentReader(): () => Moment {
-  const clock = openAgentClock();
-  return () => ({ wallMs: clock.now(), uptimeMs: clock.monotonic() });
+  signalMarked(`${name}-`, signal, new Set([...spares.map(({ group }) => group), ...starters]));
 }
 
 function start(id: number, launch: Launch): void {
-  let step: StepProcess;
+  let step: SupervisedProcess;
   try {
-    step = hasStarters ? starterFor(launch.leaseMark).start(launch) : becomeStep(launch);
+    step = becomeStep(launch);
   } catch (error) {
     return report({ type: "refused", id, reason: (error as Error).message });
   }
   running.set(id, step);
   watch.start();
-  void step.begun.then(
-    () => follow(id, step),
-    (error: Error) => {
-      forget(id);
-      report({ type: "refused", id, reason: error.message });
-    },
-  );
+  void follow(id, step);
 }
 
-async function follow(id: number, step: StepProcess): Promise<void> {
-  if (isHolding) step.signal("SIGSTOP");
+async function follow(id: number, step: SupervisedProcess): Promise<void> {
   report({ type: "started", id });
-  const timer = hasStarters ? undefined : setTimeout(() => makeSpare(step.leaseMark), REPLACE_MS);
+  const timer = setTimeout(() => makeSpare(step.leaseMark), REPLACE_MS);
   const exit = await step.exited;
   clearTimeout(timer);
   report({ type: "exited", id, exit });
   await step.kill();
-  forget(id);
-  report({ type: "gone", id });
-  if (!hasStarters) makeSpare(step.leaseMark);
-}
-
-function forget(id: number): void {
   running.delete(id);
-  if (running.size === 0) watch.stop();
+  stopWatch();
+  report({ type: "gone", id });
+  makeSpare(step.leaseMark);
 }
 
-/** The starter of the lease. Ends those of other leases that have no steps. */
-function starterFor(leaseMark: string): Starter {
-  for (const each of starters) if (each.leaseMark !== leaseMark && !each.isUsed) each.end();
-  const known = [...starters].find((each) => each.leaseMark === leaseMark && each.isRunning);
-  if (known !== undefined) return known;
-  const prefix = `${leaseMark}${name}-${++made}-`;
-  const starter = new Starter({ leaseMark, prefix, cgroupFolder: cgroupFolderOf(isolation), meter });
-  starters.add(starter);
-  void starter.gone.then(() => starters.delete(starter));
-  return starter;
+function stopWatch(): void {
+  if (running.size === 0 && !isBusy) watch.stop();
 }
 
-function becomeStep(launch: Launch): StepProcess {
+function becomeStep(launch: Launch): SupervisedProcess {
   const supervised = takeSpare(launch.leaseMark) ?? supervise(launch.leaseMark);
   supervised.become(launch);
   return supervised;

@@ -1,18 +1,24 @@
 /**
- * The agent's side of its launcher: it starts the processes of steps, and reports them as lost if the launcher dies.
+ * The agent's side of its launcher: it starts the processes of steps, by starters where they work, and reports them as lost
+ * if the launcher dies.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { programFile } from "../../program-files.ts";
 import { ownPath } from "../../program-path.ts";
+import { openAgentClock } from "./agent-clock.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
-import { BY_MARK, cgroupFolderOf, type StepIsolation } from "./step-isolation.ts";
+import { RemoteKeeper } from "./remote-keeper.ts";
+import { Starters } from "./starters.ts";
+import { BY_MARK, cgroupFolderOf, starterOf, type StepIsolation } from "./step-isolation.ts";
 import type { Owner } from "./step-user.ts";
+import { type Moment, momentReader } from "./time-jump.ts";
 
 /** Keeps the launcher's memory small by early garbage collection, since a fork copies the page tables of its memory. */
 const SMALL = ["--max-semi-space-size=1"];
@@ -42,7 +48,14 @@ export class Launcher {
   readonly #user: Owner | undefined;
   /** The hold that lasts, by its number; undefined while steps may run. */
   #hold: number | undefined;
+  /** What waits for the end of the hold. */
+  #onResumed: (() => void)[] = [];
+  readonly #now: () => Moment = momentReader(openAgentClock());
   readonly #launches = new Map<number, Launched>();
+  /** That of the launcher and the starters beside it. */
+  #keeper!: RemoteKeeper;
+  /** Undefined where each step has a supervisor. */
+  #starters: Starters | undefined;
   #channel: ChildProcess | undefined;
   /** Resolves when no process of an earlier launcher is left. */
   #cleared: Promise<unknown> = Promise.resolve();
@@ -72,10 +85,15 @@ export class Launcher {
    */
   async start(launch: Launch, signal?: AbortSignal): Promise<LaunchedProcess> {
     checkLaunch(launch);
-    const channel = (this.#channel ??= this.#open());
+    this.#channel ??= this.#open();
+    if (this.#starters !== undefined) {
+      while (this.#hold !== undefined) await this.#resumedOr(signal);
+      return this.#starters.start(launch, signal);
+    }
     const id = ++this.#started;
+    const channel = this.#channel;
     return new Promise((resolve, reject) => {
-      const send = (request: LauncherRequest) => void (channel.connected && channel.send(request, () => {}));
+      const send = (request: LauncherRequest) => sendTo(channel, request);
       const kill = () => send({ type: "kill", id });
       const started = (process: LaunchedProcess) => {
         signal?.removeEventListener("abort", kill);
@@ -90,10 +108,8 @@ export class Launcher {
 
   /** Lets the steps continue that the last hold has stopped. */
   resume(): void {
-    const channel = this.#channel;
-    if (this.#hold !== undefined && channel?.connected === true)
-      channel.send({ type: "resume", hold: this.#hold } satisfies LauncherRequest, () => {});
-    this.#hold = undefined;
+    if (this.#hold !== undefined) this.#send({ type: "resume", hold: this.#hold });
+    this.#endHold();
   }
 
   /** Ends the launcher, which ends all processes of steps. */
@@ -102,13 +118,37 @@ export class Launcher {
     const channel = this.#channel;
     if (channel?.pid === undefined || channel.exitCode !== null || channel.signalCode !== null) return;
     const gone = once(channel, "exit");
+    await this.#starters?.end();
     if (channel.connected) channel.disconnect();
     await gone;
   }
 
+  /** Resolves when the hold ends. Rejects with `unavailable` when `signal` is aborted before. */
+  #resumedOr(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refuse = () => reject(refused("it was asked to end before it began"));
+      if (signal?.aborted === true) return refuse();
+      signal?.addEventListener("abort", refuse, { once: true });
+      this.#onResumed.push(() => {
+        signal?.removeEventListener("abort", refuse);
+        resolve();
+      });
+    });
+  }
+
+  #endHold(): void {
+    this.#hold = undefined;
+    for (const resume of this.#onResumed.splice(0)) resume();
+  }
+
+  #send(request: LauncherRequest): void {
+    if (this.#channel !== undefined) sendTo(this.#channel, request);
+  }
+
   #open(): ChildProcess {
     const env = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
-    const options = [this.#isolation, this.#user ?? null].map((value) => JSON.stringify(value));
+    const name = randomUUID();
+    const options = [...[this.#isolation, this.#user ?? null].map((value) => JSON.stringify(value)), name];
     const main = programFile("launcher-main", import.meta.url);
     const channel = spawn(process.execPath, [...main.options, ...SMALL, main.path, ...options], {
       env,
@@ -120,14 +160,31 @@ export class Launcher {
     });
     channel.once("error", (error) => this.#died(channel, error.message));
     channel.once("exit", (code, signal) => this.#died(channel, signal ?? `exit ${code}`));
+    // The process of a step that runs as another user needs a shell of the agent's user first: see supervisor.ts.
+    const hasStarters = starterOf(this.#isolation) !== undefined && this.#user === undefined;
+    this.#keeper = new RemoteKeeper((request) => sendTo(channel, request));
+    this.#starters = hasStarters ? this.#openStarters(name, channel) : undefined;
     return channel;
+  }
+
+  #openStarters(name: string, channel: ChildProcess): Starters {
+    return new Starters({
+      name,
+      cgroupFolder: cgroupFolderOf(this.#isolation),
+      keeper: this.#keeper,
+      onChange: (groups) => sendTo(channel, { type: "starters", groups }),
+      onBusy: (isBusy) => sendTo(channel, { type: "busy", since: isBusy ? this.#now() : null }),
+    });
   }
 
   #receive(report: LauncherReport): void {
     if (report.type === "held") {
       this.#hold = report.hold;
+      // Those that the launcher has not heard of, it has found by their marks alone.
+      this.#starters?.watchAll();
       return this.#onHeld(report.jumpMs);
     }
+    if (report.type === "kept") return this.#keeper.receive(report.report);
     const launched = this.#launches.get(report.id);
     if (launched === undefined) return;
     if (report.type === "refused" || report.type === "gone") this.#launches.delete(report.id);
@@ -146,16 +203,29 @@ export class Launcher {
   #died(channel: ChildProcess, ending: string): void {
     if (this.#channel !== channel || this.#isClosed) return;
     this.#channel = undefined;
-    this.#hold = undefined;
-    this.#log.warn({ ending, steps: this.#launches.size }, "the launcher of this agent has ended; its steps are lost");
-    const orphans = [...this.#launches.values()];
+    const [orphans, starters, keeper] = [[...this.#launches.values()], this.#starters, this.#keeper];
+    const steps = orphans.length + (starters?.running ?? 0);
+    this.#log.warn({ ending, steps }, "the launcher of this agent has ended; its steps are lost");
     this.#launches.clear();
-    const marks = new Set(orphans.map(({ leaseMark }) => leaseMark));
+    const leaseMarks = [...orphans.map(({ leaseMark }) => leaseMark), ...(starters?.leaseMarks ?? [])];
+    const marks = new Set([...leaseMarks, ...keeper.unconfirmed]);
     const folder = cgroupFolderOf(this.#isolation);
-    this.#cleared = Promise.all([...marks].map((mark) => killAllMarked(mark, folder))).then(() => {
+    const killed = [...marks].map((mark) => killAllMarked(mark, folder));
+    const cleared = Promise.all([...killed, starters?.end()]).then(() => {
       for (const orphan of orphans) orphan.onLost();
     });
+    keeper.lose(cleared);
+    this.#cleared = cleared;
+    this.#endHold();
   }
+}
+
+function refused(reason: string): MillraceError {
+  return new MillraceError("unavailable", `the step's process cannot be started: ${reason}`);
+}
+
+function sendTo(channel: ChildProcess, request: LauncherRequest): void {
+  if (channel.connected) channel.send(request, () => {});
 }
 
 class Launched implements LaunchedProcess {
@@ -198,7 +268,7 @@ class Launched implements LaunchedProcess {
   }
 
   onRefused(reason: string): void {
-    this.#reject(new MillraceError("unavailable", `the step's process cannot be started: ${reason}`));
+    this.#reject(refused(reason));
   }
 
   /**
@@ -211,7 +281,7 @@ class Launched implements LaunchedProcess {
   }
 }
 
-/** The watchers and starters of a killed launcher do the same. The agent does it too, to know when it is done. */
+/** The watchers of a killed launcher do the same. The agent does it too, to know when it is done. */
 function killAllMarked(leaseMark: string, cgroupFolder: string | undefined): Promise<void> {
   const env = { PATH: ownPath(), LC_ALL: "C", [MARK]: leaseMark };
   return new Promise((resolve) => {

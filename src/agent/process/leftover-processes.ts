@@ -14,6 +14,8 @@ import { MARK } from "./kill-script.ts";
 const NO_WRAP_MS = 200;
 /** Reading this many ids, most of them unused, costs about as much as reading all processes. */
 const FEW_IDS = 1_000;
+/** Reading this many ids takes less than asking another process to do so. */
+const QUICK_IDS = 64;
 /** A killed process needs a moment to disappear. A process that cannot die (hung disk) is not awaited any longer. */
 const ROUNDS = 200;
 const ROUND_MS = 1;
@@ -28,6 +30,13 @@ export interface PidPosition {
   readonly lastPid: number;
   /** Two positions can be compared only when they are of the same era. */
   readonly era: number;
+}
+
+/** A position as one process tells it another. */
+export interface ToldPosition {
+  readonly lastPid: number;
+  /** When it was certain that the ids had not wrapped around since, by the monotonic clock of the system. */
+  readonly certainAtMs: number;
 }
 
 let era = 0;
@@ -46,6 +55,23 @@ export function readPidPosition(): PidPosition {
   return { lastPid: last.pid, era };
 }
 
+/** The position for another process; undefined when the ids may have wrapped around since. */
+export function toldPosition(position: PidPosition): ToldPosition | undefined {
+  if (readPidPosition().era !== position.era) return undefined;
+  return { lastPid: position.lastPid, certainAtMs: monotonicMs() };
+}
+
+/** A position that another process has told; without one, all processes will be read. */
+export function positionOf(told: ToldPosition | undefined): PidPosition {
+  const now = readPidPosition();
+  const isCertain = told !== undefined && told.lastPid <= now.lastPid && monotonicMs() - told.certainAtMs <= NO_WRAP_MS;
+  return isCertain ? { lastPid: told.lastPid, era: now.era } : { lastPid: 0, era: now.era - 1 };
+}
+
+function monotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 /**
  * Kills the process group of a step, and every process with the step's mark together with its group. `since` is the
  * position at the step's start. Resolves when none is left, at once if there was none. False when this system has no
@@ -60,6 +86,32 @@ export async function killLeftovers(group: number, mark: string, since: PidPosit
     await sleep(ROUND_MS);
   }
   return true;
+}
+
+/**
+ * True when a look at a few processes shows that the step has left none. False when one may be left, or when more processes
+ * would have to be read: then {@link killLeftovers} finds out, which may take long. `others`: ids of processes that are known to
+ * be of other steps. Call it when the process group was killed.
+ */
+export function leavesNothing(group: number, mark: string, since: PidPosition, others: ReadonlySet<number>): boolean {
+  if (!existsSync("/proc/self/environ")) return false;
+  const markEntry = Buffer.from(`${MARK}=${mark}\0`);
+  // A process may have forked before it ended. The new process has a higher id.
+  for (let [from, to] = [since, readPidPosition()]; ; [from, to] = [to, readPidPosition()]) {
+    const few = idsBetween(from, to, QUICK_IDS);
+    if (few === undefined) return false;
+    if (few.length === 0) return true;
+    if (!few.every((pid) => others.has(pid) || isOfOther(pid, group, markEntry))) return false;
+  }
+}
+
+/** False for a process that may be of the step. */
+function isOfOther(pid: number, group: number, markEntry: Buffer): boolean {
+  const itsGroup = groupOf(pid);
+  if (itsGroup === undefined) return true;
+  if (itsGroup === group) return false;
+  const environment = read(`/proc/${pid}/environ`);
+  return environment === undefined || (environment.length > 0 && !environment.includes(markEntry));
 }
 
 /** Resolves when no process of the group is left, at once if there was none. */
@@ -124,9 +176,9 @@ function killOnce(group: number, markEntry: Buffer, since: PidPosition, countUns
 }
 
 /** The ids that were assigned between two positions; undefined when all processes must be read instead. */
-function idsBetween(from: PidPosition, to: PidPosition): number[] | undefined {
+function idsBetween(from: PidPosition, to: PidPosition, most = FEW_IDS): number[] | undefined {
   const count = to.lastPid - from.lastPid;
-  if (from.era !== to.era || count > FEW_IDS) return undefined;
+  if (from.era !== to.era || count > most) return undefined;
   return Array.from({ length: count }, (_, index) => from.lastPid + index + 1);
 }
 

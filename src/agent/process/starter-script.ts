@@ -18,13 +18,14 @@ const SYSTEM_CALLS: Readonly<Record<string, readonly [setsid: number, close: num
 
 /**
  * How long a starter without a spare waits for something else to do before it forks one, in seconds. So the fork takes no
- * processor time from a step that begins; when a step ends earlier, the spare is forked after that.
+ * processor time from a step that begins; when a step ends earlier, the spare is forked soon after that. It is not forked at
+ * once, because the system often gives the agent, which hears of the end, the processor on which the starter runs.
  */
-const SPARE_AFTER_S = 0.02;
+const SPARE_AFTER_S = { begin: 0.02, end: 0.000_5 };
 
 /**
  * Arguments: the numbers of setsid, close and execve, the script that kills what is left, and its two arguments: the prefix
- * of all marks, and that of the cgroups. Descriptor 3 is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
+ * of all marks, and that of the cgroups. Descriptor 3 is the connection with the agent. A request is its length (32 bits) and then fields that zero bytes separate: id,
  * cgroup or nothing, mark, folder, standard input, output, error, permit, number of arguments, the arguments, and the
  * variables. Ids are numbers that grow by one.
  *
@@ -47,21 +48,25 @@ const SPARE_AFTER_S = 0.02;
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
  * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
- * SIGPIPE, since a launcher that is gone must not end it before that.
+ * SIGPIPE, since an agent that is gone must not end it before that. It closes the other descriptors that it got, as an agent
+ * has those of the program that started the agent: inherited-descriptors.ts.
  */
 const SCRIPT = `
 use strict;
 my ($setsid, $close, $execve, $kill, @kill) = @ARGV;
 $SIG{PIPE} = "IGNORE";
-open(my $launcher, "+<&=", 3) or exit 1;
-fcntl($launcher, 2, 1);
+open(my $agent, "+<&=", 3) or exit 1;
+fcntl($agent, 2, 1);
+if (opendir(my $folder, "/proc/self/fd")) {
+  for (readdir($folder)) { syscall($close, 0 + $_) if /^\\d+$/ && $_ > 3 }
+}
 my ($can_clone, $can_enter) = (1, 1);
 my ($buffer, $used, %running) = ("", 0);
 my ($spare, $pipe);
-my ($last_id, $wants_spare) = (0, 0);
+my ($last_id, $wants_spare, $spare_after) = (0, 0, 0);
 my $watched = "";
 vec($watched, 3, 1) = 1;
-sub answer { syswrite($launcher, join(" ", @_) . "\\n") }
+sub answer { syswrite($agent, join(" ", @_) . "\\n") }
 sub missing { answer("o", @_); exit 125 }
 sub clone {
   my ($folder) = @_;
@@ -174,7 +179,7 @@ sub take_spare {
 sub begin {
   my ($request) = @_;
   my ($id, $cgroup) = split(/\\0/, $request, 3);
-  ($last_id, $wants_spare) = ($id, 1);
+  ($last_id, $wants_spare, $spare_after) = ($id, 1, ${SPARE_AFTER_S.begin});
   my ($process, $reason) = take_spare($id, $cgroup, $request);
   ($process, $reason) = fork_into($id, $cgroup) if !defined $process;
   return answer("f", $id, $reason) if !defined $process;
@@ -203,19 +208,18 @@ while (1) {
   my $has_request = length($buffer) >= $size;
   my $lacks_spare = $wants_spare && !defined $spare;
   my $ready = $watched;
-  my $count = select($ready, undef, undef, $has_request ? 0 : $lacks_spare ? ${SPARE_AFTER_S} : undef);
-  my $has_ended = 0;
+  my $count = select($ready, undef, undef, $has_request ? 0 : $lacks_spare ? $spare_after : undef);
   if ($count > 0) {
-    for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $has_ended = 1 } }
+    for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $spare_after = ${SPARE_AFTER_S.end} } }
     if (vec($ready, 3, 1)) {
-      sysread($launcher, $buffer, 65536, length($buffer)) or last;
+      sysread($agent, $buffer, 65536, length($buffer)) or last;
     }
   }
   if ($has_request) {
     my $request = substr($buffer, 4, $size - 4);
     substr($buffer, 0, $size) = "";
     begin($request);
-  } elsif ($lacks_spare && $buffer eq "" && ($count == 0 || $has_ended)) {
+  } elsif ($lacks_spare && $buffer eq "" && $count == 0) {
     $wants_spare = 0;
     make_spare();
   }

@@ -1,25 +1,24 @@
 /**
- * A starter: one process below the launcher that forks the processes of all steps under one lease, and waits for them.
- * Such a step needs no shell and no watcher of its own: when the launcher has ended, the starter kills what it has
+ * A starter: one process below the agent that forks the processes of all steps under one lease, and waits for them.
+ * Such a step needs no shell and no watcher of its own: when the agent has ended, the starter kills what it has
  * started. All that it forks has the mark of the lease, also before it becomes the program of a step, so the guard finds
- * it at every moment. When the starter itself is killed, the launcher kills its steps.
+ * it at every moment. When the starter itself is killed, the agent kills its steps.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { constants } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "node:net";
 import { ownPath } from "../../program-path.ts";
-import { endCgroup, makeCgroup, processesOf } from "./cgroups.ts";
+import { makeCgroup } from "./cgroups.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
-import { type Launch, LAUNCH_OBSTACLES, type LaunchObstacle, type ProcessExit } from "./launch-protocol.ts";
-import { killLeftovers, readPidPosition, signalProcesses } from "./leftover-processes.ts";
+import type { Launch } from "./launch-protocol.ts";
+import { signalGroup } from "./process-group.ts";
+import { StartedProcess } from "./started-process.ts";
 import { starterCommand } from "./starter-script.ts";
-import type { StepProcess } from "./step-process.ts";
-import type { UsageMeter } from "./usage-meter.ts";
+import type { StepKeeper } from "./step-keeper.ts";
 
-/** The names of signals by their numbers. */
-const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
+/** A starter that was asked to end has so much time. */
+const END_MS = 2_000;
 
 export interface StarterOptions {
   /** The prefix of the marks of all processes under the lease. */
@@ -28,7 +27,7 @@ export interface StarterOptions {
   readonly prefix: string;
   /** The cgroup that holds one cgroup for each step; undefined without cgroups. */
   readonly cgroupFolder: string | undefined;
-  readonly meter: UsageMeter;
+  readonly keeper: StepKeeper;
 }
 
 export class Starter {
@@ -41,6 +40,7 @@ export class Starter {
   readonly #environment: Readonly<Record<string, string>>;
   /** Those whose end the starter has not told. */
   readonly #processes = new Map<string, StartedProcess>();
+  readonly #pids = new Set<number>();
   #made = 0;
   #text = "";
   #isReady = false;
@@ -86,12 +86,17 @@ export class Starter {
     return this.#child.pid!;
   }
 
-  start(launch: Launch): StepProcess {
+  /** The steps that have not ended. */
+  get processes(): Iterable<StartedProcess> {
+    return this.#processes.values();
+  }
+
+  start(launch: Launch): StartedProcess {
     const id = String(++this.#made);
-    const { leaseMark, prefix, cgroupFolder, meter } = this.#options;
+    const { prefix, cgroupFolder, keeper } = this.#options;
     const mark = `${prefix}${id};`;
     const cgroup = cgroupFolder === undefined ? undefined : join(cgroupFolder, mark);
-    const process = new StartedProcess({ leaseMark, mark, cgroup, meter });
+    const process = new StartedProcess({ mark, cgroup, keeper, siblings: this.#pids });
     this.#processes.set(id, process);
     const { command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile } = launch;
     // A shell that changes its folder sets PWD.
@@ -104,10 +109,14 @@ export class Starter {
     return process;
   }
 
-  /** Ends the starter and all that it has started. */
+  /** Ends the starter and all that it has started. Idempotent. */
   end(): void {
+    if (this.#isEnding) return;
     this.#isEnding = true;
     this.#connection.end();
+    // A step may have stopped it. What it should have killed is killed when it has ended.
+    const timer = setTimeout(() => signalGroup(this.group, "SIGKILL"), END_MS);
+    void this.gone.then(() => clearTimeout(timer));
   }
 
   get #killArguments(): [prefix: string, cgroups: string] {
@@ -121,6 +130,8 @@ export class Starter {
     for (const line of lines) {
       const [kind, id = "", ...rest] = line.split(" ");
       if (kind === "ready") this.#isReady = true;
+      // All steps are killed now, and they are lost.
+      if (this.#isEnding) continue;
       const process = this.#processes.get(id);
       if (kind === "f" || kind === "x") this.#processes.delete(id);
       process?.receive(kind!, rest);
@@ -137,126 +148,11 @@ export class Starter {
       return;
     }
     // A starter that was killed has left the cgroup of its spare process, too.
-    if (left.length === 0 && this.#isEnding) return;
+    if (left.length === 0 && this.#isEnding && this.#child.signalCode === null) return;
     await new Promise<void>((resolve) => {
       const args = ["-c", KILL_ALL, "millrace-kill", ...this.#killArguments];
       execFile("/bin/sh", args, { env: this.#environment, cwd: "/" }, () => resolve());
     });
     for (const process of left) process.lose();
-  }
-}
-
-interface StartedProcessOptions {
-  readonly leaseMark: string;
-  readonly mark: string;
-  readonly cgroup: string | undefined;
-  readonly meter: UsageMeter;
-}
-
-class StartedProcess implements StepProcess {
-  readonly leaseMark: string;
-  readonly begun: Promise<void>;
-  readonly exited: Promise<ProcessExit | undefined>;
-  readonly #options: StartedProcessOptions;
-  readonly #startPosition = readPidPosition();
-  #onBegun!: () => void;
-  #onRefused!: (error: Error) => void;
-  #onExited!: (exit: ProcessExit | undefined) => void;
-  /** The id of the process and of its group; undefined until it is known. */
-  #pid: number | undefined;
-  #hasEnded = false;
-  #obstacle: LaunchObstacle | undefined;
-  /** False once the starter has told that no process of the cgroup is left. */
-  #hasCgroup: boolean;
-  #end: Promise<void> | undefined;
-
-  constructor(options: StartedProcessOptions) {
-    this.#options = options;
-    this.leaseMark = options.leaseMark;
-    this.#hasCgroup = options.cgroup !== undefined;
-    this.begun = new Promise((resolve, reject) => {
-      this.#onBegun = resolve;
-      this.#onRefused = reject;
-    });
-    this.exited = new Promise((resolve) => (this.#onExited = resolve));
-  }
-
-  /** Takes an answer of the starter: see starter-script.ts. */
-  receive(kind: string, words: readonly string[]): void {
-    const [first = "", second = "", third = ""] = words;
-    switch (kind) {
-      case "s":
-        this.#pid = Number(first);
-        this.#options.meter.begin(this.#pid, () => this.#pid!);
-        return this.#onBegun();
-      case "f":
-        this.#hasEnded = true;
-        return this.#onRefused(new Error(words.join(" ")));
-      case "o":
-        this.#obstacle = LAUNCH_OBSTACLES.find((obstacle) => obstacle === first);
-        return;
-      case "x":
-        if (third === "0") this.#hasCgroup = false;
-        return this.#exit(Number(first), Number(second));
-    }
-  }
-
-  /** The starter was killed, and so were its steps. */
-  lose(): void {
-    this.#hasEnded = true;
-    if (this.#pid !== undefined) this.#options.meter.endOf(this.#pid, 0);
-    this.#end ??= Promise.resolve();
-    this.#onBegun();
-    this.#onExited(undefined);
-  }
-
-  signal(name: NodeJS.Signals): void {
-    if (this.#pid === undefined || this.#hasEnded) return;
-    // The process leads no group during its first moment.
-    if (!sendSignal(-this.#pid, name)) sendSignal(this.#pid, name);
-  }
-
-  signalOthers(name: NodeJS.Signals): void {
-    if (this.#options.cgroup !== undefined) signalProcesses(processesOf(this.#options.cgroup), name);
-  }
-
-  kill(): Promise<void> {
-    return (this.#end ??= this.#killAll());
-  }
-
-  async #killAll(): Promise<void> {
-    const { cgroup, mark, meter } = this.#options;
-    const isThere = await this.begun.then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) return;
-    if (!this.#hasEnded) meter.sampleNow();
-    this.signal("SIGKILL");
-    if (this.#hasCgroup) await endCgroup(cgroup!);
-    await killLeftovers(this.#pid!, mark, this.#startPosition);
-    await this.exited;
-  }
-
-  #exit(status: number, cpuMs: number): void {
-    this.#hasEnded = true;
-    const number = status & 0x7f;
-    const usage = this.#options.meter.endOf(this.#pid!, cpuMs);
-    this.#onExited({
-      code: number === 0 ? status >> 8 : null,
-      signal: number === 0 ? null : (SIGNALS.get(number) ?? (`SIG${number}` as NodeJS.Signals)),
-      ...(usage === undefined ? {} : { usage }),
-      ...(this.#obstacle === undefined ? {} : { obstacle: this.#obstacle }),
-    });
-  }
-}
-
-/** False when there is no such process or group. */
-function sendSignal(id: number, name: NodeJS.Signals): boolean {
-  try {
-    process.kill(id, name);
-    return true;
-  } catch {
-    return false;
   }
 }

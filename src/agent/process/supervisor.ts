@@ -19,7 +19,6 @@ import { signalGroup } from "./process-group.ts";
 import { descendantsOf, innerGroupOf } from "./process-tree.ts";
 import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 import { cgroupFolderOf, preludeOf, type StepIsolation, supervisorStart } from "./step-isolation.ts";
-import type { StepProcess } from "./step-process.ts";
 import { changeUser, type Owner } from "./step-user.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
@@ -70,10 +69,10 @@ function supervisorOf(
 /** Counts the children of this process, which are supervisors or their parents. */
 const meter = new UsageMeter();
 
-export class SupervisedProcess implements StepProcess {
+export class SupervisedProcess {
+  /** The prefix of the marks of all processes under its lease. */
   readonly leaseMark: string;
-  /** The supervisor exists before the step. */
-  readonly begun = Promise.resolve();
+  /** Resolves when the process itself has ended; other processes of the step may still run. */
   readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcess;
   /** The supervisor, or the parent that its isolation gives it. */

@@ -3,6 +3,8 @@
  * container was stopped, or the wall clock was set ahead, as it is when a virtual machine continues.
  */
 
+import type { Clock } from "../../domain/clock.ts";
+
 /** What both clocks show at one moment, milliseconds. */
 export interface Moment {
   readonly wallMs: number;
@@ -31,6 +33,11 @@ export interface JumpWatchOptions {
   readonly onJump: (jumpMs: number) => void;
 }
 
+/** Reads both clocks. */
+export function momentReader(clock: Clock): () => Moment {
+  return () => ({ wallMs: clock.now(), uptimeMs: clock.monotonic() });
+}
+
 /** Looks at the clocks at regular times while it is on. It begins switched off. */
 export class JumpWatch {
   readonly #options: JumpWatchOptions;
@@ -41,10 +48,10 @@ export class JumpWatch {
     this.#options = options;
   }
 
-  /** Idempotent. */
-  start(): void {
+  /** Looks from now on, for jumps since an earlier moment if there is one. Idempotent. */
+  start(since?: Moment): void {
     if (this.#timer !== undefined) return;
-    this.#last = this.#options.now();
+    this.#last = since ?? this.#options.now();
     this.#timer = setInterval(() => this.look(), this.#options.everyMs);
   }
 

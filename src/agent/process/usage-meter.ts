@@ -1,6 +1,6 @@
 /**
  * Measures processor time and memory of steps, as far as Linux reports them to the parent process. The meter runs in
- * the launcher, whose children the steps' processes are.
+ * the launcher, whose children the steps' processes are, or beside the starter that is their parent.
  *
  * Processor time: when a parent waits for an ended process, the kernel adds the process's time to the parent's total,
  * in clock ticks of 10 ms. So the launcher's total grows by the time of each step that ends. Steps that end at the same
@@ -31,12 +31,19 @@ export class UsageMeter {
   #countedMs = waitedForMs() ?? 0;
   #timer: NodeJS.Timeout | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
+  /** How long the last sample took. */
+  #tookMs = 0;
 
-  /** A child of this process has become the process of a step, or its parent. `group` tells the step's process group. */
+  /** A process has become that of a step, or its parent. `group` tells the step's process group. */
   begin(pid: number, group: () => number): void {
     this.#groups.set(pid, group);
     this.#sampled.set(pid, { cpuMs: 0, maxRssBytes: 0 });
     this.#timer ??= setTimeout(() => this.#sample(), FIRST_SAMPLE_MS);
+  }
+
+  /** Takes a sample now, unless the last one was a moment ago or takes long: for steps that have run for a while. */
+  sampleEarly(): void {
+    if (performance.now() - this.#sampledAt >= this.#tookMs / MAX_SAMPLE_SHARE) this.sampleNow();
   }
 
   /** Call before running processes are killed: no parent waits for a process that dies together with its parent. */
@@ -117,8 +124,8 @@ export class UsageMeter {
       const maxRssBytes = Math.max(before.maxRssBytes, rss, highest);
       this.#sampled.set(child, { cpuMs: Math.max(before.cpuMs, cpuMs), maxRssBytes });
     }
-    const tookMs = performance.now() - startedAt;
-    this.#timer = setTimeout(() => this.#sample(), Math.max(SAMPLE_MS, tookMs / MAX_SAMPLE_SHARE));
+    this.#tookMs = performance.now() - startedAt;
+    this.#timer = setTimeout(() => this.#sample(), Math.max(SAMPLE_MS, this.#tookMs / MAX_SAMPLE_SHARE));
   }
 }
 

@@ -171,7 +171,9 @@ export async function storeNewRun(
   const change = { kind: "run", id: runId, name: pipeline.name, area: { projectId }, after } as const;
   if (plan.notifications !== undefined || reportedBy(pipeline) !== "off") await markNotified(context, projectId);
   const outcome = await recorded(by, change, async () => {
-    const created = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
+    const creating = stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
+    context.begunRuns?.tellComing(head.owed, { aggregate: begun, plan, jobs });
+    const created = await creating;
     if (created === "exists") by.trail?.changedNothing();
     return created;
   });

@@ -25,6 +25,8 @@ describe("the queue watcher", () => {
   let refreshed: RunId[];
   /** How often presence was read. */
   let reads: number;
+  /** How long the watcher takes for each read of a page of jobs, milliseconds. */
+  let pageMs: number;
   let watcher: QueueWatcher;
 
   beforeEach(() => {
@@ -32,16 +34,19 @@ describe("the queue watcher", () => {
     ports = new RecordingPorts();
     online = [];
     reads = 0;
+    pageMs = 0;
     queued = new Map();
     told = [];
     refreshed = [];
     watcher = new QueueWatcher({
       aggregates: {
-        pageQueuedJobs: async (shard, after, limit) =>
-          (queued.get(shard) ?? [])
+        pageQueuedJobs: async (shard, after, limit) => {
+          now += pageMs;
+          return (queued.get(shard) ?? [])
             .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1))
             .filter(({ jobId }) => jobId > after)
-            .slice(0, limit),
+            .slice(0, limit);
+        },
       },
       board: ports.board,
       presence: {
@@ -176,6 +181,21 @@ describe("the queue watcher", () => {
       for (const { runId } of told) seen.add(runId);
     }
     expect(seen).to.deep.equal(all);
+  });
+
+  it("lets other work go on while it reads many jobs", async () => {
+    for (let shard = 0; shard < 8; shard++) await queue(shard);
+    let others = 0;
+    const work = setInterval(() => others++, 0);
+    try {
+      await check();
+      expect(others, "a check that is done at once").to.equal(0);
+      pageMs = 10;
+      await check();
+      expect(others).to.be.at.least(3);
+    } finally {
+      clearInterval(work);
+    }
   });
 
   it("continues behind the page that its last check has read", async () => {

@@ -223,7 +223,8 @@ if (engine !== undefined)
         container: container(),
         services: [web],
         secrets,
-        script: `echo "$MILLRACE_SERVICE_WEB_HOST"; ${script}`,
+        // Also while the engine's name server does not know the service yet: here no name server answers.
+        script: `echo nameserver 127.0.0.1 >/etc/resolv.conf; echo "$MILLRACE_SERVICE_WEB_HOST"; ${script}`,
       });
       expect(inside.log).to.include.members(["millrace: web | begun", "web", "TEXT=hello", "PASSWORD=***"]);
       const outside = await step(2, {

@@ -5,6 +5,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type LaunchedProcess, Launcher } from "../../../src/agent/process/launcher.ts";
 import { BY_MARK } from "../../../src/agent/process/step-isolation.ts";
@@ -86,6 +87,14 @@ for (const isolation of [BY_MARK, { ...BY_MARK, starter: "perl" } as const]) {
       expect(await (await start("exit 3")).exited).to.include({ code: 3, signal: null });
     });
 
+    it("leaves no process when it is killed, also when a step has stopped what should kill the step", async () => {
+      const step = await start(`kill -STOP $PPID; setsid ${sleepOf(93)} & ${sleepOf(93)}`);
+      await until("its processes", async () => (await processesWith(sleepOf(93))).length === 3);
+      process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGKILL");
+      await step.gone;
+      expect(await processesWith(sleepOf(93))).to.deep.equal([]);
+    });
+
     it("keeps no supervisor for a lease that is no longer used", async () => {
       await (
         await start("true")
@@ -103,6 +112,38 @@ for (const isolation of [BY_MARK, { ...BY_MARK, starter: "perl" } as const]) {
       await launcher.close();
       await until("the end of them", async () => (await processesWith(sleepOf(98))).length === 0, 2_000);
       await until("the end of its supervisors", async () => (await processesWith(markOf(1))).length === 0, 2_000);
+    });
+
+    if (!("starter" in isolation)) return;
+
+    it("leaves no process when a starter is killed, of steps that have just begun and of those that run for long", async () => {
+      const script = `setsid ${sleepOf(94)} & ${sleepOf(94)}`;
+      const steps = [await start(script)];
+      await sleep(300);
+      steps.push(await start(script));
+      await until("their processes", async () => (await processesWith(sleepOf(94))).length === 6);
+      process.kill((await processesWith(markOf(1), process.pid))[0]!, "SIGKILL");
+      for (const step of steps) {
+        expect(await step.exited).to.equal(undefined);
+        await step.gone;
+      }
+      expect(await processesWith(sleepOf(94))).to.deep.equal([]);
+      expect(await (await start("exit 6")).exited).to.include({ code: 6 });
+    });
+
+    it("starts short steps while its process hangs, and ends the others when it is killed then", async () => {
+      const pid = (await processesWith("launcher-main", process.pid))[0]!;
+      process.kill(pid, "SIGSTOP");
+      const short = await start("exit 7");
+      expect(await short.exited).to.include({ code: 7 });
+      await short.gone;
+      const [long, left] = [await start(sleepOf(92)), await start(`setsid ${sleepOf(92)} & exit 8`)];
+      await sleep(200);
+      process.kill(pid, "SIGKILL");
+      expect(await long.exited).to.equal(undefined);
+      expect(await left.exited).to.include({ code: 8 });
+      await Promise.all([long.gone, left.gone]);
+      expect(await processesWith(sleepOf(92))).to.deep.equal([]);
     });
   });
 }

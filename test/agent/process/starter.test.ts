@@ -10,6 +10,7 @@ import { expect } from "chai";
 import type { Launch } from "../../../src/agent/process/launch-protocol.ts";
 import { Starter } from "../../../src/agent/process/starter.ts";
 import { starterCommand } from "../../../src/agent/process/starter-script.ts";
+import { LocalKeeper } from "../../../src/agent/process/step-keeper.ts";
 import { UsageMeter } from "../../../src/agent/process/usage-meter.ts";
 import { until } from "../../support/until.ts";
 import { processesWith, sleepOf } from "../test-agent.ts";
@@ -33,7 +34,8 @@ describe("a starter", () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-starter-"));
     await writeFile(join(folder, "permit"), "");
     const leaseMark = `${basename(folder)};`;
-    starter = new Starter({ leaseMark, prefix: `${leaseMark}a-`, cgroupFolder: undefined, meter: new UsageMeter() });
+    const keeper = new LocalKeeper(new UsageMeter());
+    starter = new Starter({ leaseMark, prefix: `${leaseMark}a-`, cgroupFolder: undefined, keeper });
   });
   afterEach(async () => {
     starter.end();
@@ -111,17 +113,27 @@ describe("a starter", () => {
     process.kill(starter.group, "SIGKILL");
     for (const step of steps) {
       expect(await step.exited).to.equal(undefined);
-      await step.kill();
+      await step.gone;
     }
     expect(await processesWith(sleepOf(71))).to.deep.equal([]);
     expect([starter.isRunning, starter.isUsed]).to.deep.equal([false, false]);
   });
 
+  it("leaves none of its steps when it ends after one of them has stopped it", async () => {
+    const step = starter.start(launch(["sh", "-c", `setsid ${sleepOf(76)} & kill -STOP $PPID; ${sleepOf(76)}`]));
+    await until("the processes", async () => (await processesWith(sleepOf(76))).length >= 3);
+    starter.end();
+    await starter.gone;
+    expect(await step.exited).to.equal(undefined);
+    expect(await processesWith(sleepOf(76))).to.deep.equal([]);
+  });
+
   it("kills a step that is asked to end before its program begins, with all that it starts", async () => {
     for (let count = 0; count < 30; count++) {
       const step = starter.start(launch(["sh", "-c", `setsid ${sleepOf(72)} & ${sleepOf(72)}`]));
-      await step.kill();
+      step.kill();
       expect(await step.exited).to.include({ code: null, signal: "SIGKILL" });
+      await step.gone;
     }
     expect(await processesWith(sleepOf(72))).to.deep.equal([]);
   });
@@ -145,7 +157,8 @@ describe("a starter", () => {
       const step = starter.start(launch(["sleep", "73"]));
       await step.begun;
       await until("another spare", () => childrenOf(starter.group).length === 2);
-      await step.kill();
+      step.kill();
+      await step.gone;
     });
 
     it("starts the next step without it when the spare was killed, or when the request is large", async () => {
