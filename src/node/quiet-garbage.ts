@@ -7,8 +7,11 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { type Cancel, regularly } from "../domain/clock.ts";
 
 const LOOK_MS = 5_000;
-/** A process that was busy for a larger share of the time has work to do, which a collection would hold up. */
-const QUIET_SHARE = 0.2;
+/**
+ * A process that was busy for a larger share of the time has work to do, which a collection would hold up. The heartbeats of 1,000
+ * idle agents keep a gateway busy for a tenth of the time, and for a quarter on a machine with too much to do.
+ */
+const QUIET_SHARE = 0.3;
 /** Less is not worth a collection. */
 const GROWTH_BYTES = 16 << 20;
 /** The heap grows by this share at least, so that collections become rarer as they take longer. */
