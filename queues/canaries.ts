@@ -22,8 +22,8 @@ export class Canaries {
    * milliseconds.
    */
   sendNext(shards: Iterable<CanaryShard>, now: number): void {
-    for (const shard of shards) if (shard.isOpen && !this.#sentAt.has(shard)) this.#sentAt.set(shard, now);
     if (this.#sentAt.size > FEW_SHARDS && now - this.#lastAt < MANY_EVERY_MS) return;
+    for (const shard of shards) if (shard.isOpen && !this.#sentAt.has(shard)) this.#sentAt.set(shard, now);
     const due = [...this.#sentAt].filter(([, sentAt]) => now - sentAt >= CANARY_MS);
     // A canary that was lost with the data of Redis is replaced first.
     const [next] = due.toSorted(([a, sentA], [b, sentB]) => {

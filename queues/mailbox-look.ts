@@ -14,36 +14,45 @@ export interface Look {
 }
 
 /*
- * KEYS    the marker of each mailbox; the names of its other keys differ only in their last word. Then the wake-up key of
- *         the node, if ARGV[2] is 1
+ * KEYS[1] the wake-up key of the node if ARGV[2] is 1, else the marker of the one mailbox
  * ARGV[1] 1: look into every mailbox; 0: only into those with a marker
- * Answers two numbers for each mailbox: waiting envelopes (-1: without a marker, not looked at), and when the next
- * delayed envelope is due, or 0. BullMQ keeps times of delayed jobs multiplied by 4096. Then the words of the wake-up
- * key, which it takes; but "look" is for the command that waits, or will wait in a moment.
+ * ARGV[3] the markers of the mailboxes, with a space behind each; the names of a mailbox's other keys differ only in their last
+ *         word. An argument for each marker would cost more than the look
+ * Answers how many mailboxes have something to tell: those with envelopes, and those that had a marker. Then three numbers
+ * for each of them: its place, from 0; waiting envelopes; and when the next delayed envelope is due, or 0. BullMQ keeps
+ * times of delayed jobs multiplied by 4096. Then the words of the wake-up key, which it takes; but "look" is for the command
+ * that waits, or will wait in a moment.
  */
 const LOOK = redisScript(`
-local answer = {}
-local mailboxes = #KEYS - ARGV[2]
-for i = 1, mailboxes do
-  local waiting, due = -1, 0
-  if redis.call("DEL", KEYS[i]) == 1 or ARGV[1] == "1" then
-    local prefix = string.sub(KEYS[i], 1, -7)
-    waiting = redis.call("LLEN", prefix .. "wait")
+local answer = { 0 }
+local place = 0
+for marker in string.gmatch(ARGV[3], "%S+") do
+  local isMarked = redis.call("DEL", marker) == 1
+  if isMarked or ARGV[1] == "1" then
+    local prefix = string.sub(marker, 1, -7)
+    local waiting, due = redis.call("LLEN", prefix .. "wait"), 0
     local first = redis.call("ZRANGE", prefix .. "delayed", 0, 0, "WITHSCORES")
     if first[2] then due = math.floor(tonumber(first[2]) / 4096) end
+    if isMarked or waiting > 0 or due > 0 then
+      answer[1] = answer[1] + 1
+      answer[#answer + 1] = place
+      answer[#answer + 1] = waiting
+      answer[#answer + 1] = due
+    end
   end
-  answer[#answer + 1] = waiting
-  answer[#answer + 1] = due
+  place = place + 1
 end
-if mailboxes < #KEYS then
-  for _, word in ipairs(redis.call("ZRANGE", KEYS[#KEYS], 0, -1)) do
+if ARGV[2] == "1" then
+  for _, word in ipairs(redis.call("ZRANGE", KEYS[1], 0, -1)) do
     if word ~= "look" then
       answer[#answer + 1] = word
-      redis.call("ZREM", KEYS[#KEYS], word)
+      redis.call("ZREM", KEYS[1], word)
     end
   end
 end
 return answer`);
+
+const EMPTY: Look = { waiting: 0, dueAt: Infinity };
 
 /** The key of a shard's marker. */
 export function markerKey(shard: number): string {
@@ -66,12 +75,15 @@ export async function look(
   markers: readonly string[],
   { deep, wakeKey }: { readonly deep: boolean; readonly wakeKey: string | null },
 ): Promise<Looks> {
-  const keys = wakeKey === null ? markers : [...markers, wakeKey];
-  const answer = await runScript(redis, LOOK, keys, [deep ? 1 : 0, wakeKey === null ? 0 : 1]);
-  const [numbers, words] = [answer as readonly number[], (answer as readonly string[]).slice(2 * markers.length)];
-  const found = markers.map((_, at) => {
-    const [waiting, dueAt] = [numbers[2 * at]!, numbers[2 * at + 1]!];
-    return waiting < 0 ? undefined : { waiting, dueAt: dueAt === 0 ? Infinity : dueAt };
-  });
-  return { found, words };
+  let list = "";
+  for (const marker of markers) list += `${marker} `;
+  const values = [deep ? 1 : 0, wakeKey === null ? 0 : 1, list];
+  const answer = (await runScript(redis, LOOK, [wakeKey ?? markers[0]!], values)) as readonly (number | string)[];
+  const found = markers.map((): Look | undefined => (deep ? EMPTY : undefined));
+  const wordsAt = 1 + 3 * Number(answer[0]);
+  for (let at = 1; at < wordsAt; at += 3) {
+    const [place, waiting, dueAt] = answer.slice(at, at + 3) as [number, number, number];
+    found[place] = { waiting, dueAt: dueAt === 0 ? Infinity : dueAt };
+  }
+  return { found, words: answer.slice(wordsAt) as string[] };
 }

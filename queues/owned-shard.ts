@@ -40,6 +40,8 @@ export const LEASE_MS = 3_000;
 
 export class OwnedShard {
   readonly shard: number;
+  /** The list of fetched jobs. */
+  readonly activeKey: string;
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
   readonly #keys: LeaseKeys;
@@ -68,6 +70,7 @@ export class OwnedShard {
     this.#keys = leaseKeys(options.shard);
     this.#queue = new Queue<Envelope>(mailboxName(this.shard), mailboxOptions(options.redis, this.shard));
     this.#queue.on("error", () => undefined);
+    this.activeKey = this.#queue.toKey("active");
   }
 
   /** {@link OwnedHere.take} for a message of this shard. */
@@ -198,11 +201,6 @@ export class OwnedShard {
     if (lost.length === 0 || this.#ended) return;
     await this.#returnToMailbox(lost);
     this.#options.joint.lookInto(this.shard);
-  }
-
-  /** The list of fetched jobs. */
-  get activeKey(): string {
-    return this.#queue.toKey("active");
   }
 
   /** True when `reclaim` may find something: so many jobs are `active`. */

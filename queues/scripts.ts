@@ -20,25 +20,28 @@ return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
 /*
  * Renews the leases that the holder still has; never creates one. Makes the witness when it is missing.
  *
- * KEYS    for each shard: lease, generation of this Redis for the shard. Then the witness, unless ARGV[3] is empty
+ * KEYS[1] the witness; the lease of the one shard when there is no witness
  * ARGV[1] holder   ARGV[2] lease in milliseconds   ARGV[3] value of a witness that is missing; empty for no witness
- * Answers the value of the witness or ""; then for each shard: 1 when renewed else 0, the generation or "".
+ * ARGV[4] for each shard: lease, generation of this Redis for the shard; all of them with a space behind each. A node asks this
+ *         every second about many shards, and an argument or an answer for each key would cost more than the work
+ * Answers the value of the witness or ""; the generations, with spaces between them, each empty when Redis has none; and the
+ * places of the shards, from 0, whose lease the holder does not have.
  */
 const RENEW = redisScript(`
-local answer = { "" }
-local count = #KEYS
-if ARGV[3] ~= "" then
-  answer[1] = redis.call("SET", KEYS[count], ARGV[3], "NX", "GET") or ARGV[3]
-  count = count - 1
+local witness = ""
+if ARGV[3] ~= "" then witness = redis.call("SET", KEYS[1], ARGV[3], "NX", "GET") or ARGV[3] end
+local leases, generations, count, lost = {}, {}, 0, {}
+for lease, generation in string.gmatch(ARGV[4], "(%S+) (%S+) ") do
+  count = count + 1
+  leases[count], generations[count] = lease, generation
 end
-local stored = count > 0 and redis.call("MGET", unpack(KEYS, 1, count))
-for i = 1, count, 2 do
-  local held = 0
-  if stored[i] == ARGV[1] then held = redis.call("PEXPIRE", KEYS[i], ARGV[2]) end
-  answer[#answer + 1] = held
-  answer[#answer + 1] = stored[i + 1] or ""
+if count == 0 then return { witness, "", lost } end
+local holders, stored = redis.call("MGET", unpack(leases)), redis.call("MGET", unpack(generations))
+for i = 1, count do
+  if holders[i] ~= ARGV[1] or redis.call("PEXPIRE", leases[i], ARGV[2]) == 0 then lost[#lost + 1] = i - 1 end
+  if not stored[i] then stored[i] = "" end
 end
-return answer`);
+return { witness, table.concat(stored, " "), lost }`);
 
 /*
  * Deletes a lease that the holder still has.
@@ -109,27 +112,40 @@ export async function renewLeases(
   shards: readonly LeaseKeys[],
   { holder, ttlMs, witness }: { readonly holder: string; readonly ttlMs: number; readonly witness: Witness | null },
 ): Promise<Renewals> {
-  const keys = shards.flatMap(({ lease, generation }) => [lease, generation]);
-  if (witness !== null) keys.push(witness.key);
-  const answer = await runScript(redis, RENEW, keys, [holder, ttlMs, witness?.value ?? ""]);
-  const [value, ...flat] = answer as [string, ...(number | string)[]];
-  const renewals = shards.map((_, at) => ({ held: flat[2 * at] === 1, generation: String(flat[2 * at + 1]) }));
-  return { witness: value, renewals };
+  const first = witness === null ? shards[0]!.lease : witness.key;
+  let keys = "";
+  for (const { lease, generation } of shards) keys += `${lease} ${generation} `;
+  const answer = await runScript(redis, RENEW, [first], [holder, ttlMs, witness?.value ?? "", keys]);
+  const [value, generations, lost] = answer as [string, string, readonly number[]];
+  const found = generations.split(" ");
+  return {
+    witness: value,
+    renewals: shards.map((_, at) => ({ held: !lost.includes(at), generation: found[at]! })),
+  };
 }
 
 /*
  * KEYS    lists
- * Answers the length of each.
+ * Answers two numbers for each list that is not empty: its place among the keys, from 0, and its length.
  */
 const LENGTHS = redisScript(`
 local answer = {}
-for i = 1, #KEYS do answer[i] = redis.call("LLEN", KEYS[i]) end
+for i = 1, #KEYS do
+  local length = redis.call("LLEN", KEYS[i])
+  if length > 0 then
+    answer[#answer + 1] = i - 1
+    answer[#answer + 1] = length
+  end
+end
 return answer`);
 
 /** The length of each list, in one call; on a cluster each in its own. */
 export async function lengthsOf(redis: RedisClient, lists: readonly string[]): Promise<readonly number[]> {
   if (redis.isCluster) return Promise.all(lists.map((list) => redis.llen(list)));
-  return lists.length === 0 ? [] : ((await runScript(redis, LENGTHS, lists, [])) as number[]);
+  const lengths = lists.map(() => 0);
+  const found = lists.length === 0 ? [] : ((await runScript(redis, LENGTHS, lists, [])) as readonly number[]);
+  for (let at = 0; at < found.length; at += 2) lengths[found[at]!] = found[at + 1]!;
+  return lengths;
 }
 
 /** Gives a lease back; does nothing when another node holds it. */

@@ -62,15 +62,15 @@ export class SweepRounds {
 
   async #round(): Promise<void> {
     const { shards, clock, log } = this.#options;
-    const rested = [...this.#shards].filter(([, shard]) => !this.#sweeping.has(shard));
+    const rested: number[] = [];
+    for (const [index, shard] of this.#shards) if (!this.#sweeping.has(shard)) rested.push(index);
     if (rested.length === 0) return;
     try {
-      const found = await shards.withWork(
-        rested.map(([index]) => index),
-        clock.now(),
-      );
-      for (const [index, shard] of rested) {
-        if (this.#shards.get(index) !== shard) continue;
+      const found = await shards.withWork(rested, clock.now());
+      for (const index of rested) {
+        const shard = this.#shards.get(index);
+        // A shard that came meanwhile is being swept.
+        if (shard === undefined || this.#sweeping.has(shard)) continue;
         if (found.has(index)) void this.#sweep(shard);
         else if (shard.isUntidy) void this.#tidy(shard);
       }

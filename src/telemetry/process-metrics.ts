@@ -28,8 +28,9 @@ function measureLoop(delays: Histogram): () => void {
   let measured = performance.eventLoopUtilization();
   let timer: NodeJS.Timeout;
   const tick = (): void => {
-    const { active } = performance.eventLoopUtilization(measured);
-    measured = performance.eventLoopUtilization();
+    const now = performance.eventLoopUtilization();
+    const { active } = performance.eventLoopUtilization(now, measured);
+    measured = now;
     timer = setTimeout(tick, delay.tick(performance.now(), active)).unref();
   };
   timer = setTimeout(tick, 0).unref();

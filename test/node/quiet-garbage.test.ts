@@ -10,9 +10,11 @@ describe("the garbage of a quiet process", () => {
   let collections = 0;
   let heapBytes = 0;
   let end = (): void => {};
+  let marking: boolean[] = [];
 
   beforeEach(() => {
     collections = 0;
+    marking = [];
     heapBytes = 40 * MEGABYTE;
   });
   afterEach(() => end());
@@ -23,7 +25,8 @@ describe("the garbage of a quiet process", () => {
       collections++;
       heapBytes = leftBytes;
     };
-    end = freeQuietGarbage({ lookMs: LOOK_MS, collect, heapBytes: () => heapBytes });
+    const setMarking = (isOn: boolean): void => void marking.push(isOn);
+    end = freeQuietGarbage({ lookMs: LOOK_MS, collect, heapBytes: () => heapBytes, setMarking });
   };
 
   const work = async (): Promise<void> => {
@@ -79,6 +82,25 @@ describe("the garbage of a quiet process", () => {
     begin();
     await sleep(4 * LOOK_MS);
     expect(collections).to.equal(0);
+  });
+
+  it("is not looked for by V8 after a collection, until there is work again", async () => {
+    begin();
+    await until("V8 rests", () => marking.length === 1, 10_000);
+    await sleep(4 * LOOK_MS);
+    expect(marking).to.deep.equal([false]);
+    await until("V8 marks again", async () => {
+      await work();
+      return marking.length === 2;
+    });
+    expect([marking, collections]).to.deep.equal([[false, true], 1]);
+  });
+
+  it("is looked for by V8 again when the looks have ended", async () => {
+    begin();
+    await until("V8 rests", () => marking.length === 1, 10_000);
+    end();
+    expect(marking).to.deep.equal([false, true]);
   });
 
   it("stays when the process ends before", async () => {

@@ -52,6 +52,8 @@ export class GroupReconciler {
     const now = clock.monotonic();
     const isDue = (shard: number): boolean => now - (this.#reconciledAt.get(shard) ?? -Infinity) >= INTERVAL_MS;
     const due = owned.filter(isDue);
+    // Each second without a due shard, the times of all shards stay as they are.
+    if (due.length === 0 && owned.length === this.#reconciledAt.size) return;
     // A shard that is given up and taken again is due at once.
     this.#reconciledAt = new Map(owned.map((shard) => [shard, isDue(shard) ? now : this.#reconciledAt.get(shard)!]));
     if (due.length > 0) await reconcileGroups(this.#context, due);

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { optimiseWhileBusy } from "../../src/node/compiler.ts";
+import { until } from "../support/until.ts";
+
+const LOOK_MS = 50;
+
+describe("the optimising compiler of V8", () => {
+  let shareOfProcessor = 0;
+  let changes: boolean[] = [];
+  let cancel: () => void = () => {};
+
+  beforeEach(() => {
+    changes = [];
+    let taken = 0;
+    let askedAt = performance.now();
+    cancel = optimiseWhileBusy({
+      processorTime: () => {
+        const now = performance.now();
+        taken += (now - askedAt) * 1_000 * shareOfProcessor;
+        askedAt = now;
+        return taken;
+      },
+      setOptimising: (isOn) => void changes.push(isOn),
+      lookMs: LOOK_MS,
+    });
+  });
+  afterEach(() => cancel());
+
+  it("rests while the process has little to do, and works again while it has much", async () => {
+    shareOfProcessor = 0.005;
+    await until("it rests", () => changes.length === 1, 10_000);
+    shareOfProcessor = 0.5;
+    await until("it works", () => changes.length === 2, 10_000);
+    await sleep(3 * LOOK_MS);
+    expect(changes).to.deep.equal([false, true]);
+  });
+
+  it("works again at the end of the looks, and keeps on", async () => {
+    shareOfProcessor = 0.005;
+    await until("it rests", () => changes.length === 1, 10_000);
+    cancel();
+    await sleep(3 * LOOK_MS);
+    expect(changes).to.deep.equal([false, true]);
+  });
+});
