@@ -23,8 +23,8 @@ const UPKEEP_MS = 6_000;
 const LEAST = 0.05;
 
 /**
- * Starts an installation that counts its calls. `operations` measures one-step runs, one after the other. `program` is
- * the program `node` that runs the installation.
+ * Starts an installation that counts its calls. `operations` measures one-step runs, one after the other; `counts` answers
+ * all calls since the start. `program` is the program `node` that runs the installation.
  */
 export async function startCounted(
   folder: string,
@@ -59,7 +59,7 @@ export async function startCounted(
     return perRun(count, before, after, await read());
   }
 
-  return { operations, stop: () => installation.stop() };
+  return { operations, counts: read, stop: () => installation.stop() };
 }
 
 /** The calls that one run adds to the calls of an idle node in the same time. */

@@ -38,7 +38,7 @@ describe("a prepared dispatch", () => {
     expect(await prepared.take(STEP)).to.equal(undefined);
   });
 
-  it("is missing when it could not be built, and makes room for later ones when nobody takes it", async () => {
+  it("is missing when it could not be built, and makes room for later ones when it is not taken", async () => {
     const prepared = new PreparedDispatches<string>();
     prepared.prepare(STEP, () => Promise.reject(new Error("the store is gone")));
     await nextTurn();

@@ -4,7 +4,7 @@ import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, PlannedApproval, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 import type { RunOrigin } from "../../src/stores/ports/aggregates.ts";
 
-/** The origin of a first run that somebody triggered by hand. */
+/** The origin of a first run that a user triggered by hand. */
 export const MANUAL_ORIGIN: RunOrigin = {
   trigger: { kind: "manual", ref: "main" },
   variables: [],
