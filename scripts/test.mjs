@@ -102,22 +102,14 @@ async function runAll() {
   compiled = await compileTests("test-run", [...BOUNDED, ...others]);
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
-  // One by one, although there are two processes: the second loads the next file. What they write is shown at the end.
-  const bounded = report({ isKept: true, always: 1 }, BOUNDED);
+  const bounded = runBounded();
   const ofOthers = await report(
-    {
-      priority: LOW_PRIORITY,
-      patience: PATIENCE,
-      jobs: MOST_JOBS,
-      always: JOBS,
-      fills: true,
-      flags: LATE_OPTIMIZATION,
-    },
+    { priority: LOW_PRIORITY, patience: PATIENCE, jobs: MOST_JOBS, always: JOBS, flags: LATE_OPTIMIZATION },
     others,
   );
-  const ofBounded = await bounded;
-  process.stdout.write(ofBounded.output);
-  const results = [ofOthers, ofBounded];
+  const { output, results: ofBounded } = await bounded;
+  process.stdout.write(output);
+  const results = [ofOthers, ...ofBounded];
   const failures = results.flatMap((result) => result.failures);
   const left = await repeat(failures);
   const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
@@ -125,6 +117,13 @@ async function runAll() {
   printFailures(left);
   console.log(`\n${passed} tests passed, ${left.length} failed`);
   return left.length > 0 || results.some(({ hasCrashed }) => hasCrashed) ? 1 : 0;
+}
+
+/** Runs the files with bounds. Answers what mocha wrote, since the other lane writes meanwhile. */
+async function runBounded() {
+  const results = [];
+  for (const file of BOUNDED) results.push(await report({ isKept: true }, [file]));
+  return { output: results.map(({ output }) => output).join(""), results };
 }
 
 /** All files without bounds, those of `FIRST` in front. */
@@ -183,15 +182,13 @@ function printFailures(failures) {
 /**
  * Runs test files, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
  * answer holds what mocha wrote, and nothing is shown. `isSource`: the files are translated as they are loaded. `always`:
- * how many files are under way; default: all `jobs`. `fills`: more files begin while the processors are idle. `flags`:
- * options of Node.
+ * how many files are under way when the processors are not idle; default: all `jobs`. `flags`: options of Node.
  */
-async function report(lane, files) {
-  const { priority = 0, isKept, isSource, jobs = FEWEST_JOBS } = lane;
+async function report({ priority = 0, isKept, isSource, patience = 1, jobs = FEWEST_JOBS, always, flags = [] }, files) {
   const file = join(compiled.folder, `report-${++reports}.json`);
   const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`, "--parallel", "--jobs", jobs];
   const chosen = isSource ? files : [...compiled.options, ...files.map(compiled.pathOf)];
-  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", lane);
+  const child = startMocha([...told, ...args, ...chosen], isKept ? "pipe" : "inherit", { patience, always, flags });
   if (priority !== 0) setPriority(child.pid, priority);
   const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
   const { passes, failures } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
@@ -204,10 +201,9 @@ function run(...options) {
   return statusOf(startMocha(options, "inherit"));
 }
 
-function startMocha(options, stdout, { patience = 1, always, fills = false, flags = [] } = {}) {
+function startMocha(options, stdout, { patience = 1, always, flags = [] } = {}) {
   const stdio = ["inherit", stdout, "inherit"];
-  const turns =
-    always === undefined ? {} : { MILLRACE_TEST_ALWAYS: String(always), MILLRACE_TEST_FILLS: String(fills) };
+  const turns = always === undefined ? {} : { MILLRACE_TEST_ALWAYS: String(always) };
   const env = { ...process.env, ...compiled?.env, ...turns, MILLRACE_TEST_PATIENCE: String(patience) };
   return spawn(process.execPath, [...flags, MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
 }

@@ -189,10 +189,10 @@ export class LoneVacancies {
 
   #take(vacant: Vacant, now: number): Reservation {
     const { agentId, bootId, attendanceId } = vacant.shown;
-    const [requestId, ...left] = vacant.ids;
-    this.hold(agentId, requestId!, now, attendanceId);
+    const requestId = vacant.ids[0]!;
+    this.hold(agentId, requestId, now, attendanceId);
     vacant.ofClass.vacant.delete(agentId);
-    this.#put(vacant, left);
-    return { agentId, bootId, requestId: requestId!, quotas: [] };
+    this.#put(vacant, vacant.ids.slice(1));
+    return { agentId, bootId, requestId, quotas: [] };
   }
 }

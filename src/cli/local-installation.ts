@@ -7,7 +7,7 @@ import { ensureAdministrator } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../settings/config.ts";
-import { inlineLess } from "../node/compiler.ts";
+import { optimiseLess } from "../node/compiler.ts";
 import { agentDataDir, agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";
@@ -55,7 +55,7 @@ export interface LocalInstallation {
  * `malformed_request` when TLS is configured for the API or the gateway.
  */
 export async function startLocalInstallation(options: LocalInstallationOptions): Promise<LocalInstallation> {
-  inlineLess();
+  optimiseLess();
   const { config, dataDir, log, onReady, signal } = options;
   const secured = config.tls.http ?? config.tls.grpc;
   if (secured !== null) {

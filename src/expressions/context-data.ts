@@ -52,7 +52,9 @@ export class ExactDictionary extends data.Dictionary {
 
 /** The contexts of `base` and of `contexts`, which override those of `base`. */
 export function toScope(contexts: Readonly<Record<string, Json>>, base: Scope = new Map()): Scope {
-  return new Map([...base, ...Object.entries(contexts).map(([name, value]) => [name, toData(value)] as const)]);
+  const scope = new Map(base);
+  for (const name of Object.keys(contexts)) scope.set(name, toData(contexts[name]!));
+  return scope;
 }
 
 /** As `toScope`, where values may be `UNKNOWN`. */
@@ -60,7 +62,9 @@ export function toPartialScope(
   contexts: Readonly<Record<string, PartialJson>>,
   base: PartialScope = new Map(),
 ): PartialScope {
-  return new Map([...base, ...Object.entries(contexts).map(([name, value]) => [name, toData(value)] as const)]);
+  const scope = new Map(base);
+  for (const name of Object.keys(contexts)) scope.set(name, toData(contexts[name]!));
+  return scope;
 }
 
 /** False when `context` is a map that certainly has no `field`. */

@@ -8,8 +8,11 @@ import { type Cancel, regularly } from "../domain/clock.ts";
 import { watchProcessorShare } from "./processor-share.ts";
 
 const LOOK_MS = 5_000;
-/** A process that was busy for a larger share of the time has work to do, which a collection would hold up. */
-const QUIET_SHARE = 0.2;
+/**
+ * A process that was busy for a larger share of the time has work to do, which a collection would hold up. The heartbeats of 1,000
+ * idle agents keep a gateway busy for a tenth of the time, and for a quarter on a machine with too much to do.
+ */
+const QUIET_SHARE = 0.3;
 /** V8 may mark again after a second in which the process took more of one processor, before new work has filled the heap. */
 const WORK_SHARE = 0.1;
 const WORK_LOOK_MS = 1_000;

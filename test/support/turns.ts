@@ -11,8 +11,6 @@ import { cpus } from "node:os";
 const PORT_VARIABLE = "MILLRACE_TEST_TURNS_PORT";
 /** How many files are under way whatever the processors do; undefined when a run has no more processes than that. */
 const ALWAYS = process.env["MILLRACE_TEST_ALWAYS"];
-/** Whether more files begin while the processors are idle. */
-const FILLS = process.env["MILLRACE_TEST_FILLS"] === "true";
 /** How often the processors are looked at. A file that has begun shows in the next look. */
 const LOOK_MS = 1_000;
 /** The part of all processors that must have been idle for one more file to begin: what a file takes of two in the mean. */
@@ -58,7 +56,7 @@ export async function giveTurns(): Promise<() => void> {
   let before = timesNow();
   const looks = setInterval(() => {
     const now = timesNow();
-    if (FILLS && now.idle - before.idle > IDLE_PART * (now.all - before.all)) letNextBegin();
+    if (now.idle - before.idle > IDLE_PART * (now.all - before.all)) letNextBegin();
     before = now;
   }, LOOK_MS);
   looks.unref();
