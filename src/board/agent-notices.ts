@@ -78,6 +78,11 @@ export function listenToRevocation(context: FeedPort, agentId: AgentId, listener
   });
 }
 
+/** False when no gateway in this process listens to the agent. */
+export function mayPassOn(context: FeedPort, agentId: AgentId): boolean {
+  return context.feed.isFollowed(agentChannel(agentId));
+}
+
 /** Sends a notice to the gateways that serve the agent now. When none listens, the notice is lost. */
 export function tellAgent(context: FeedPort, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return context.feed.publish(agentChannel(agentId), notice);

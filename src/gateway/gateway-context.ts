@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
 import { type AskedCheckout, checkoutToken } from "../app/git/checkout-token.ts";
+import { mayPassOn } from "../board/agent-notices.ts";
 import type { PresenceRecord, StepWait } from "../board/board.ts";
 import type { ContentLimits } from "../domain/artifacts.ts";
 import type { AgentId } from "../domain/ids.ts";
@@ -68,7 +69,10 @@ export function gatewayContext(
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));
-  context.begunRuns?.listenComing((step, run) => builder.prepare(step, run));
+  context.begunRuns?.listenComing((step, run) => {
+    // An agent that another process serves gets its dispatch there.
+    if (mayPassOn(context, step.agentId)) builder.prepare(step, run);
+  });
   return {
     ...context,
     gatewayId: randomUUID(),

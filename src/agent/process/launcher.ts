@@ -2,18 +2,17 @@
  * The agent's side of its launcher: it starts the processes of steps, by starters where they work, and reports them as lost
  * if the launcher dies.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { programFile } from "../../program-files.ts";
-import { ownPath } from "../../program-path.ts";
 import { openAgentClock } from "./agent-clock.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
-import { KILL_ALL, MARK } from "./kill-script.ts";
+import { killAllMarked } from "./kill-all.ts";
 import { RemoteKeeper } from "./remote-keeper.ts";
 import { Starters } from "./starters.ts";
 import { BY_MARK, cgroupFolderOf, starterOf, type StepIsolation } from "./step-isolation.ts";
@@ -210,7 +209,8 @@ export class Launcher {
     const leaseMarks = [...orphans.map(({ leaseMark }) => leaseMark), ...(starters?.leaseMarks ?? [])];
     const marks = new Set([...leaseMarks, ...keeper.unconfirmed]);
     const folder = cgroupFolderOf(this.#isolation);
-    const killed = [...marks].map((mark) => killAllMarked(mark, folder));
+    // The watchers of a killed launcher do the same. The agent does it too, to know when it is done.
+    const killed = [...marks].map((mark) => killAllMarked(mark, folder === undefined ? "" : join(folder, mark)));
     const cleared = Promise.all([...killed, starters?.end()]).then(() => {
       for (const orphan of orphans) orphan.onLost();
     });
@@ -279,14 +279,4 @@ class Launched implements LaunchedProcess {
     this.onExited(undefined);
     this.onGone();
   }
-}
-
-/** The watchers of a killed launcher do the same. The agent does it too, to know when it is done. */
-function killAllMarked(leaseMark: string, cgroupFolder: string | undefined): Promise<void> {
-  const env = { PATH: ownPath(), LC_ALL: "C", [MARK]: leaseMark };
-  return new Promise((resolve) => {
-    const cgroups = cgroupFolder === undefined ? "" : join(cgroupFolder, leaseMark);
-    const args = ["-c", KILL_ALL, "millrace-kill", leaseMark, cgroups];
-    execFile("/bin/sh", args, { env, cwd: "/" }, () => resolve());
-  });
 }

@@ -4,12 +4,13 @@
  * started. All that it forks has the mark of the lease, also before it becomes the program of a step, so the guard finds
  * it at every moment. When the starter itself is killed, the agent kills its steps.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Socket } from "node:net";
 import { ownPath } from "../../program-path.ts";
 import { makeCgroup } from "./cgroups.ts";
+import { killAllMarked } from "./kill-all.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
 import type { Launch } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
@@ -37,7 +38,6 @@ export class Starter {
   readonly #options: StarterOptions;
   readonly #child: ChildProcess;
   readonly #connection: Socket;
-  readonly #environment: Readonly<Record<string, string>>;
   /** Those whose end the starter has not told. */
   readonly #processes = new Map<string, StartedProcess>();
   readonly #pids = new Set<number>();
@@ -56,10 +56,10 @@ export class Starter {
     if (cgroupFolder !== undefined) makeCgroup(cgroupFolder);
     const [program, ...args] = starterCommand(KILL_ALL, this.#killArguments) ?? [""];
     // The mark must not be the first variable: see KILL_MARKED.
-    this.#environment = { PATH: ownPath(), LC_ALL: "C", [MARK]: prefix };
+    const env = { PATH: ownPath(), LC_ALL: "C", [MARK]: prefix };
     const child = spawn(program, args, {
       cwd: "/",
-      env: this.#environment,
+      env,
       stdio: ["ignore", "ignore", "ignore", "pipe"],
       detached: true,
     });
@@ -149,10 +149,7 @@ export class Starter {
     }
     // A starter that was killed has left the cgroup of its spare process, too.
     if (left.length === 0 && this.#isEnding && this.#child.signalCode === null) return;
-    await new Promise<void>((resolve) => {
-      const args = ["-c", KILL_ALL, "millrace-kill", ...this.#killArguments];
-      execFile("/bin/sh", args, { env: this.#environment, cwd: "/" }, () => resolve());
-    });
+    await killAllMarked(...this.#killArguments);
     for (const process of left) process.lose();
   }
 }

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import type { Launch } from "../../../src/agent/process/launch-protocol.ts";
+import { killAllMarked } from "../../../src/agent/process/kill-all.ts";
 import { Starter } from "../../../src/agent/process/starter.ts";
 import { starterCommand } from "../../../src/agent/process/starter-script.ts";
 import { LocalKeeper } from "../../../src/agent/process/step-keeper.ts";
@@ -117,6 +118,16 @@ describe("a starter", () => {
     }
     expect(await processesWith(sleepOf(71))).to.deep.equal([]);
     expect([starter.isRunning, starter.isUsed]).to.deep.equal([false, false]);
+  });
+
+  it("is cleaned up after by a shell outside of the agent's process group, which the guard may kill with its group", async () => {
+    const groupOf = (pid: number) => Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]!.split(" ")[2]);
+    const before = childrenOf(process.pid);
+    const killed = killAllMarked(`${starter.leaseMark}none-`, "");
+    const [shell, ...others] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    expect(others).to.deep.equal([]);
+    expect(groupOf(shell!)).to.equal(shell);
+    await killed;
   });
 
   it("leaves none of its steps when it ends after one of them has stopped it", async () => {
