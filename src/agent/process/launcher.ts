@@ -119,6 +119,8 @@ export class Launcher {
     const gone = once(channel, "exit");
     await this.#starters?.end();
     if (channel.connected) channel.disconnect();
+    // A step may have stopped it.
+    channel.kill("SIGCONT");
     await gone;
   }
 

@@ -88,7 +88,10 @@ for (const isolation of [BY_MARK, { ...BY_MARK, starter: "perl" } as const]) {
     });
 
     it("leaves no process when it is killed, also when a step has stopped what should kill the step", async () => {
-      const step = await start(`kill -STOP $PPID; setsid ${sleepOf(93)} & ${sleepOf(93)}`);
+      // It must not stop the process that tells of its start.
+      const begin = "until [ -e told ]; do sleep 0.01; done";
+      const step = await start(`${begin}; kill -STOP $PPID; setsid ${sleepOf(93)} & ${sleepOf(93)}`);
+      await writeFile(join(folder, "told"), "");
       await until("its processes", async () => (await processesWith(sleepOf(93))).length === 3);
       process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGKILL");
       await step.gone;
@@ -112,6 +115,13 @@ for (const isolation of [BY_MARK, { ...BY_MARK, starter: "perl" } as const]) {
       await launcher.close();
       await until("the end of them", async () => (await processesWith(sleepOf(98))).length === 0, 2_000);
       await until("the end of its supervisors", async () => (await processesWith(markOf(1))).length === 0, 2_000);
+    });
+
+    it("is closed also when a step has stopped it", async () => {
+      await start(sleepOf(91));
+      process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGSTOP");
+      await launcher.close();
+      await until("the end of the step", async () => (await processesWith(sleepOf(91))).length === 0, 2_000);
     });
 
     if (!("starter" in isolation)) return;

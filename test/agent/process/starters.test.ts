@@ -96,7 +96,8 @@ describe("the starters of an agent", () => {
   });
 
   it("have what a step leaves behind killed, before the step is gone", async () => {
-    const step = await start(`setsid ${sleepOf(57)} & exit 0`);
+    // Until it has a process group of its own, it ends with that of the step.
+    const step = await start(`setsid sh -c 'touch apart; ${sleepOf(57)}' & until [ -e apart ]; do sleep 0.01; done`);
     await step.gone;
     expect(told).to.include("end");
     expect(await processesWith(sleepOf(57))).to.deep.equal([]);
