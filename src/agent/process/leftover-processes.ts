@@ -9,6 +9,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } 
 import { setTimeout as sleep } from "node:timers/promises";
 import { signalGroup } from "./process-group.ts";
 import { MARK } from "./kill-script.ts";
+import { sendSignal } from "./process-group.ts";
 
 /** Process ids cannot wrap around completely within this time: a system has at least 32768 of them. */
 const NO_WRAP_MS = 200;
@@ -145,7 +146,7 @@ export function signalProcesses(pids: readonly number[], signal: NodeJS.Signals,
 
 function signalStep(pid: number, group: number, signal: NodeJS.Signals): void {
   const isWatcher = pid !== group && read(`/proc/${pid}/cmdline`)?.toString("latin1").startsWith(WATCHER) === true;
-  signalProcess(pid, isWatcher ? "SIGCONT" : signal);
+  sendSignal(pid, isWatcher ? "SIGCONT" : signal);
 }
 
 /**
@@ -169,7 +170,7 @@ function killOnce(group: number, markEntry: Buffer, since: PidPosition, countUns
       if (environment?.includes(markEntry) !== true) continue;
       found++;
       if (itsGroup > 1) signalGroup(itsGroup, "SIGKILL");
-      signalProcess(pid);
+      sendSignal(pid, "SIGKILL");
     }
     if (few === undefined || few.length === 0) return found;
   }
@@ -210,14 +211,6 @@ function read(path: string): Buffer | undefined {
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-function signalProcess(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended meanwhile.
   }
 }
 

@@ -6,6 +6,7 @@
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import { endCgroup, processesOf } from "./cgroups.ts";
 import { killLeftovers, positionOf, signalProcesses, type ToldPosition } from "./leftover-processes.ts";
+import { sendSignal } from "./process-group.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
 /** A process of a step that a starter has forked. */
@@ -115,14 +116,4 @@ class KeptStep {
 export function signalStarted(pid: number, name: NodeJS.Signals): void {
   // The process leads no group during its first moment.
   if (!sendSignal(-pid, name)) sendSignal(pid, name);
-}
-
-/** False when there is no such process or group. */
-function sendSignal(id: number, name: NodeJS.Signals): boolean {
-  try {
-    process.kill(id, name);
-    return true;
-  } catch {
-    return false;
-  }
 }
