@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import type { Board, Reservation, Vacancies } from "../../src/board/board.ts";
 import { LoneBoard } from "../../src/board/lone-board.ts";
 import { type OfferBroadcast, RedisBoard } from "../../src/board/redis-board.ts";
@@ -9,7 +9,7 @@ import type { LabelledAgent } from "../../src/domain/labels.ts";
 import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
 import { boardContract, type BoardHarness, needs, offerOf } from "../contracts/board.ts";
 import { vacancyContract } from "../contracts/vacancies.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { withTestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const LINUX: LabelledAgent = { labels: { os: "linux" } };
@@ -17,23 +17,14 @@ const HOLD_MS = 60_000;
 const A = asId<AgentId>("agt_a");
 
 describe("the board of a node that is alone", () => {
-  let server: TestRedis;
   let redis: Redis;
   let isAlone: boolean;
   let now: () => number;
   let board: LoneBoard;
   let stop: () => Promise<void>;
 
-  before(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.connection);
-  });
-  after(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  withTestRedis((opened) => void (redis = opened));
   beforeEach(async () => {
-    await redis.flushall();
     isAlone = true;
     now = () => systemClock.monotonic();
     board = loneBoard();

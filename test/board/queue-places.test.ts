@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { QueuePlaces, type QueuedJob } from "../../src/board/queue-places.ts";
 import { type OfferBroadcast, RedisBoard } from "../../src/board/redis-board.ts";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -7,7 +7,7 @@ import type { Offer } from "../../src/domain/effects.ts";
 import type { JobRunId } from "../../src/domain/ids.ts";
 import { NO_QUOTAS } from "../../src/domain/quotas.ts";
 import { job, needs, offerOf, project } from "../contracts/board.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { withTestRedis } from "../support/redis.ts";
 
 const LINUX = { labels: { os: "linux" } };
 const HOLD_MS = 60_000;
@@ -17,20 +17,11 @@ const SILENT: OfferBroadcast = {
 };
 
 describe("the place of a job in the queue", () => {
-  let server: TestRedis;
   let redis: Redis;
   let board: RedisBoard;
 
-  before(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.connection);
-  });
-  after(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    await redis.flushall();
+  withTestRedis((opened) => void (redis = opened));
+  beforeEach(() => {
     board = new RedisBoard({ redis, feed: SILENT, clock: systemClock });
   });
 

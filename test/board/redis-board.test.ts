@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { type OfferBroadcast, RedisBoard, type RedisBoardOptions } from "../../src/board/redis-board.ts";
 import { type Lane, PLACE_MS } from "../../src/board/board.ts";
 import { agentWait } from "../../src/domain/agent-wait.ts";
@@ -9,27 +9,18 @@ import { NO_QUOTAS, type Quotas, type SetLimits } from "../../src/domain/quotas.
 import { type AgentId, asId, type TenantId } from "../../src/domain/ids.ts";
 import { boardContract, type BoardHarness, job, needs, offerOf, project } from "../contracts/board.ts";
 import { vacancyContract } from "../contracts/vacancies.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { withTestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const LINUX = { os: "linux" };
 const HOLD_MS = 60_000;
 
 describe("the board on Redis", () => {
-  let server: TestRedis;
   let redis: Redis;
   let board: RedisBoard;
 
-  before(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.connection);
-  });
-  after(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    await redis.flushall();
+  withTestRedis((opened) => void (redis = opened));
+  beforeEach(() => {
     board = newBoard();
   });
   let stop = (): Promise<void> => Promise.resolve();

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { AGENT_A as A, AGENT_B as B, presenceContract, recordOf } from "../contracts/presence.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { withTestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 /** How often Redis has run the command since its statistics were reset, also within scripts. */
@@ -13,20 +13,13 @@ async function callsOf(redis: Redis, command: string): Promise<number> {
 }
 
 describe("presence on Redis", () => {
-  let server: TestRedis;
   let redis: Redis;
   let presence: RedisPresence;
 
-  before(async () => {
-    server = await startTestRedis();
-    redis = new Redis(server.connection);
+  withTestRedis((opened) => {
+    redis = opened;
     presence = new RedisPresence(redis);
   });
-  after(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  beforeEach(() => redis.flushall());
 
   presenceContract({ open: () => presence, later: (what, look) => until(what, look) });
 

@@ -55,6 +55,22 @@ export async function startTestRedis(
   };
 }
 
+/** Gives the tests of a suite a server of its own, which is empty before each of them. `use` gets a connection to it, once. */
+export function withTestRedis(use: (redis: Redis) => void): void {
+  let server: TestRedis;
+  let redis: Redis;
+  before(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.connection);
+    use(redis);
+  });
+  after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(() => redis.flushall());
+}
+
 async function waitUntilReady(port: number): Promise<void> {
   const client = new Redis({ host: "127.0.0.1", port, retryStrategy: (attempt) => (attempt < 500 ? 20 : null) });
   client.on("error", () => {});
