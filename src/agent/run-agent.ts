@@ -46,6 +46,7 @@ const GRACE_PART = 1 / 5;
 /** Until the control plane says another one. */
 const EVENT_NAMESPACE = "svc";
 const STOPPED = "the agent was stopped before the step had ended";
+const SET_TOKEN = "set MILLRACE_REGISTRATION_TOKEN, or `registration-token` in the agent's config file";
 /** What an agent that ends by itself says of itself. */
 const ENDS_SOON = "it is about to end";
 /** Default of the option `pluginCacheBytes`. */
@@ -273,7 +274,7 @@ class Agent {
   async #register(why: string): Promise<AgentIdentity | undefined> {
     const { registrationToken, identityTokenFile, name, version = "", log } = this.#options;
     if (registrationToken === undefined && identityTokenFile === undefined) {
-      throw new MillraceError("unauthenticated", `${why}, and there is no registration token: start it with one`);
+      throw new MillraceError("unauthenticated", `${why}, and there is no registration token: ${SET_TOKEN}`);
     }
     const request = { name, labels: this.#labels, slots: this.#slots, version };
     // Read again for each attempt, because what has written the file replaces a token that expires.

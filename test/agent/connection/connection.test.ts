@@ -73,10 +73,12 @@ describe("an agent and its connection", () => {
   it("ends with a clear error when no token is accepted", async () => {
     expect(await refusalOf(new TestAgent(bench.options({ registrationToken: "wrong" })).ended)).to.include({
       reason: "unauthenticated",
-      message: "the registration token is refused (unknown registration token): ask for a new one",
+      message: "the control plane refuses the registration token: unknown registration token",
     });
     const { registrationToken: _, ...withoutToken } = bench.options();
-    expect((await refusalOf(new TestAgent(withoutToken).ended)).message).to.match(/not registered yet/);
+    expect((await refusalOf(new TestAgent(withoutToken).ended)).message)
+      .to.match(/not registered yet/)
+      .and.include("set MILLRACE_REGISTRATION_TOKEN");
 
     const registered = await bench.start();
     await registered.stop();
@@ -96,6 +98,8 @@ describe("an agent and its connection", () => {
       const { reason } = await refusalOf(new TestAgent(bench.options(options)).ended);
       expect(reason, JSON.stringify(options)).to.equal("malformed_request");
     }
+    const unencrypted = await refusalOf(new TestAgent(bench.options({ address: "gateway.example:9090" })).ended);
+    expect(unencrypted.message).to.include("--security tls").and.include("--security plaintext");
   });
 
   it("is the only agent in its data directory", async () => {
