@@ -206,6 +206,9 @@ describe("the pages", function () {
     await dialog().getByRole("button", { name: "Disable" }).click();
     await row("jan").getByRole("button", { name: "Enable" }).click();
     await row("jan").getByRole("button", { name: "Disable" }).waitFor();
+    // A service account has no password: a link for a new one would be refused.
+    await row("deployer").getByText("Service account").waitFor();
+    expect(await row("deployer").getByRole("button").allTextContents()).to.deep.equal(["Change", "Disable"]);
     await row("maria").getByRole("button", { name: "Reset link" }).click();
     await dialog().getByRole("button", { name: "Reset link" }).click();
     await dialog()
