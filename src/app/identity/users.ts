@@ -211,7 +211,12 @@ function decoyHash(): Promise<string> {
 export function userView(user: User): UserView {
   const { userId, name, role, passwordHash, disabled, createdAt, email, ownedBy } = user;
   return {
-    ...{ userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) },
+    userId,
+    name,
+    role,
+    hasPassword: passwordHash !== "",
+    disabled,
+    createdAt: rfc3339(createdAt),
     ...(email === undefined ? {} : { email }),
     ...(ownedBy === undefined ? {} : { ownedBy }),
   };
