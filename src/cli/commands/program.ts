@@ -34,8 +34,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const isHelpOrVersion = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-    if (isHelpOrVersion) return EXIT.ok;
+    const wasAskedFor = error.exitCode === 0;
+    if (wasAskedFor) return EXIT.ok;
     if (isJson) process.stderr.write(`${usageFailure(error).asJson().text}\n`);
     return EXIT.usage;
   }
