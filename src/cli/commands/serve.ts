@@ -1,7 +1,7 @@
 /** `millrace serve`: a node of the control plane with one or more roles, which runs until a signal ends it. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
-import { optimiseLess, optimiseWhileBusy } from "../../node/compiler.ts";
+import { optimiseWhileBusy } from "../../node/compiler.ts";
 import { startNode } from "../../node/node.ts";
 import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { readSettings } from "../command-line.ts";
@@ -17,7 +17,6 @@ export interface ServeOptions {
 
 /** Rejects with the reason of `signal` after a graceful shutdown, or with the failure. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<never> {
-  optimiseLess();
   const config = readSettings(() =>
     readNodeConfig({
       ...process.env,

@@ -10,7 +10,6 @@ import { aborted } from "../interruption.ts";
 import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
-import { optimiseWhileBusy } from "../../node/compiler.ts";
 import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { GitSample, type GitSampleWays, SAMPLE_NETWORK } from "../sample/git-sample.ts";
 import { showSample } from "../sample/hello-sample.ts";
@@ -48,11 +47,11 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       onReady: (part, how) => screen.print(`${screen.paint("green", "✔")} ${part.padEnd(14)}${how}`),
       signal,
     });
-    const cancels = [freeQuietGarbage(), optimiseWhileBusy()];
+    const endLooks = freeQuietGarbage();
     try {
       return await showInstallation(local, screen, { ...options, dataDir, gitSample }, signal);
     } finally {
-      for (const cancel of cancels) cancel();
+      endLooks();
       screen.settle();
       if (signal.aborted) screen.print("", "Shutting down ...");
       await local.stop();
