@@ -112,11 +112,11 @@ describe("a connection to Redis", () => {
     expect(away).to.be.instanceOf(MillraceError).with.property("message").that.includes("check REDIS_URL");
     await connect("consumer").config("SET", "requirepass", "secret");
     const nameless = await refusal(server.url);
-    const stranger = await refusal(server.url.replace("//", "//:wrong@"));
+    const wrong = await refusal(server.url.replace("//", "//:wrong@"));
     const admin = connectRedis({ url: server.url.replace("//", "//:secret@") }, { role: "consumer", log });
     clients.push(admin);
     await admin.config("SET", "requirepass", "");
-    for (const one of [nameless, stranger]) {
+    for (const one of [nameless, wrong]) {
       expect(one).to.be.instanceOf(MillraceError).with.property("message").that.includes("refuses the login");
     }
   });
