@@ -32,6 +32,7 @@ import { OwnEnd } from "./own-end.ts";
 import { clearDrafts, PluginCache } from "./builtins/plugin/plugin-cache.ts";
 import { bearer, openGatewayClients, type GatewayClients } from "./connection/gateway-clients.ts";
 import { readIdentityToken, register } from "./connection/registration.ts";
+import { SharedName } from "./connection/shared-name.ts";
 import { Trash } from "./folders/trash.ts";
 import { Workload } from "./workload.ts";
 
@@ -114,6 +115,7 @@ class Agent {
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
   readonly #clock: Clock = openAgentClock();
+  readonly #sharedName = new SharedName(this.#clock);
   readonly #launcher: Launcher;
   readonly #leases: Leases;
   readonly #disk: DiskGuard;
@@ -263,6 +265,7 @@ class Agent {
       if (end.welcomeMs > STEADY_MS) backoff.reset();
       if (end.code === status.UNAUTHENTICATED) {
         log.warn({ details: end.details }, "the control plane refuses this agent's token");
+        this.#sharedName.refused(name);
         await this.#register("the control plane refuses this agent's token");
       } else {
         log.warn({ code: status[end.code], details: end.details }, "the connection has ended; trying again");
@@ -280,6 +283,7 @@ class Agent {
     // Read again for each attempt, because what has written the file replaces a token that expires.
     const token = identityTokenFile === undefined ? registrationToken! : () => readIdentityToken(identityTokenFile);
     const identity = await register(this.#clients.agent, token, request, log, this.#ending.signal);
+    this.#sharedName.registered();
     if (identity !== undefined) await writeIdentity(this.#dataDir.identityFile, identity);
     this.#identity = identity;
     return identity;

@@ -280,6 +280,18 @@ describe("the pages", function () {
     await other.context().close();
   });
 
+  it("are dimmed behind a dialog up to their edge", async () => {
+    await page.goto("/me");
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    const { width, height } = page.viewportSize()!;
+    const pixelAt = async (x: number) =>
+      (await page.screenshot({ clip: { x, y: height - 10, width: 1, height: 1 } })).toString("base64");
+    expect(await pixelAt(width - 1)).to.equal(await pixelAt(width - 40));
+    await page.keyboard.press("Escape");
+  });
+
   it("lead to every place also on a narrow page", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto("/runs");

@@ -70,6 +70,19 @@ describe("an agent and its connection", () => {
     expect(bench.gateway.registrations).to.have.length(2);
   });
 
+  it("ends when its token is refused twice soon after it has registered: another agent has its name", async () => {
+    const agent = await bench.start();
+    for (const count of [2, 3]) {
+      bench.gateway.revokeTokens();
+      bench.gateway.disconnect(status.UNAUTHENTICATED);
+      if (count < 3) await until("a hello", () => bench.gateway.hellos.length === count);
+    }
+    const { reason, message } = await refusalOf(agent.ended);
+    expect(reason).to.equal("already_exists");
+    expect(message).to.include('another agent registers as "tester" too').and.include("--name");
+    expect(bench.gateway.registrations).to.have.length(2);
+  });
+
   it("ends with a clear error when no token is accepted", async () => {
     expect(await refusalOf(new TestAgent(bench.options({ registrationToken: "wrong" })).ended)).to.include({
       reason: "unauthenticated",
