@@ -199,6 +199,7 @@ export class StepExecution {
     };
     let confined: ConfinedCommand | undefined;
     try {
+      const capture = new OutputCapture(stdout.reader, stderr.reader, output);
       const paths = { stdout: stdout.path, stderr: stderr.path };
       const { mark: leaseMark, permitFile } = lease;
       const { stdin } = prepared;
@@ -211,10 +212,7 @@ export class StepExecution {
       const program = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
       const input = stdin === undefined ? {} : { stdin };
       const launch = { ...program, ...input, ...paths, leaseMark, permitFile };
-      const launching = launcher.start(launch, this.#ending.signal);
-      // The process is asked for already.
-      const capture = new OutputCapture(stdout.reader, stderr.reader, output);
-      const launched = await launching.catch((error: unknown) => {
+      const launched = await launcher.start(launch, this.#ending.signal).catch((error: unknown) => {
         if (this.#cause === undefined) throw error;
       });
       if (launched === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);

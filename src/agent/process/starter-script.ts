@@ -203,20 +203,20 @@ sub ended {
   if ($id ne "") { answer("x", $id, $status, int(($used - $before) * 1000 + 0.5), $left) }
   elsif (defined $spare && $spare == $process) { ($spare, $pipe) = () }
 }
-sub has_request { length($buffer) >= 4 && length($buffer) >= 4 + unpack("N", $buffer) }
 answer("ready");
 while (1) {
+  my $size = length($buffer) < 4 ? 1 << 40 : 4 + unpack("N", $buffer);
+  my $has_request = length($buffer) >= $size;
   my $lacks_spare = $wants_spare && !defined $spare;
   my $ready = $watched;
-  my $count = select($ready, undef, undef, has_request() ? 0 : $lacks_spare ? $spare_after : undef);
+  my $count = select($ready, undef, undef, $has_request ? 0 : $lacks_spare ? $spare_after : undef);
   if ($count > 0) {
     for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $spare_after = ${SPARE_AFTER_S.end} } }
     if (vec($ready, 3, 1)) {
       sysread($agent, $buffer, 65536, length($buffer)) or last;
     }
   }
-  if (has_request()) {
-    my $size = 4 + unpack("N", $buffer);
+  if ($has_request) {
     my $request = substr($buffer, 4, $size - 4);
     substr($buffer, 0, $size) = "";
     begin($request);
