@@ -49,6 +49,7 @@ describe("the settings of an agent", function () {
     const env = { MILLRACE_DATA_DIR: join(world.folder, "agent") };
     const open = world.start(["agent", "--config", file], { env });
     await open.prints("cannot register yet");
+    expect(open.stdout + open.stderr).to.match(/"gateway":"[^"]*127\.0\.0\.1:1"/);
     expect(open.stderr).to.include(`every user of this machine can read the token in ${file}: chmod 600 it`);
     open.kill("SIGTERM");
     expect(await open.exited).to.include({ code: 0 });

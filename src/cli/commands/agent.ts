@@ -12,6 +12,7 @@ import { EXIT } from "../exit-codes.ts";
 import { watchStdin } from "../../node/lifeline.ts";
 import { reachableAddress } from "../../node/listen.ts";
 import { createLogger } from "../logging.ts";
+import { misspeltVariables } from "../misspelt-variables.ts";
 import { packageVersion } from "../../node/package-root.ts";
 
 const ORPHAN_EXIT_MS = 2_000;
@@ -105,6 +106,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   }
   const log = createLogger(config.logLevel ?? "info");
   if (warning !== undefined) log.warn({}, warning);
+  for (const text of misspeltVariables(process.env)) log.warn({}, text);
   const orphaned = new AbortController();
   const endOrphaned = () => {
     log.warn({}, "the process that started this agent has ended");
