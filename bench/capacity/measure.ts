@@ -30,6 +30,8 @@ const WARM_UP_MS = 20_000;
 const SETTLE_MS = 11_000;
 const IDLE_MS = 20_000;
 const LINES_MS = 120_000;
+/** Read before the record of the first store is written, which changes the checkout. */
+const COMMIT = currentCommit();
 
 /** What is to be measured of each store. */
 interface Choice {
@@ -41,7 +43,7 @@ interface Choice {
 
 async function measureStore(store: StoreName, { shapes, rates, seconds }: Choice): Promise<Measured> {
   const { loadAverage, ...machine } = describeMachine(process.execPath);
-  const session: Session = { commit: currentCommit(), date: new Date().toISOString().slice(0, 10), loadAverage };
+  const session: Session = { commit: COMMIT, date: new Date().toISOString().slice(0, 10), loadAverage };
   const world = await CapacityWorld.start(store);
   try {
     const runs = new Runs(world, new FollowedEnds(world));

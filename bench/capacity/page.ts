@@ -6,7 +6,7 @@ import { checkTable, costTable, recordOf, reportOf } from "./report.ts";
 /** A command that the page shows, with what it prints. */
 const SHOWN = /(```text\nnpm run capacity -- (.*)\n```\n\n.*\n\n```text\n)[^]*?(\n```)/;
 
-/** The page with its output and its tables made anew from the record. Throws when the page has no place for one of them. */
+/** The page with its output and its tables made again from the record. Throws when the page has no place for one of them. */
 export function renewed(page: string, records: readonly StoreRecord[]): string {
   const output = replaced(page, SHOWN, (before, args, after) => {
     const { load } = readCommandLine(args.split(" "))!;

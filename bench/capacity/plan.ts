@@ -91,8 +91,7 @@ export interface Capacity {
 }
 
 /**
- * The work of a mean run. On the safe side: every step counts as one that lasts, and that ends while no other step of its run
- * does.
+ * The work of a mean run. On the safe side: every step counts as one that lasts, and whose start and end are reported alone.
  */
 export function amountsOfLoad({ jobs, steps, lines, lineBytes, pieces, artifacts }: Load): Amounts {
   const writes = lines > 0;
@@ -100,7 +99,7 @@ export function amountsOfLoad({ jobs, steps, lines, lineBytes, pieces, artifacts
     run: 1,
     job: jobs - 1,
     step: steps - jobs,
-    alone: steps - jobs,
+    alone: 2 * steps - jobs,
     lasting: steps,
     log: writes ? steps : 0,
     piece: writes ? steps * (pieces - 1) : 0,

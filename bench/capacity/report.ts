@@ -177,7 +177,7 @@ export function checkTable(records: readonly StoreRecord[]): string {
   return [
     "| a run of | on | | measured | by the model |",
     "| --- | --- | --- | ---: | ---: |",
-    ...rows.map(([run, on, what, cost, by]) => `| ${[run, on, what, digits(cost), digits(by)].join(" | ")} |`),
+    ...rows.map(([run, on, what, cost, by]) => `| ${[run, on, what, digits(cost, 3), digits(by, 3)].join(" | ")} |`),
   ].join("\n");
 }
 
@@ -277,8 +277,8 @@ export function costTable(record: StoreRecord): string {
   ].join("\n");
 }
 
-/** Two digits; 0 for what noise may have made negative. */
-function digits(value: number): string {
-  const rounded = Math.max(0, Number(value.toPrecision(2)));
+/** So many digits; 0 for what noise may have made negative. */
+function digits(value: number, count = 2): string {
+  const rounded = Math.max(0, Number(value.toPrecision(count)));
   return rounded >= 1_000 ? whole(rounded) : rounded < 0.0005 ? "0" : String(rounded);
 }

@@ -26,8 +26,8 @@ export const MEANING: Readonly<Record<Work, string>> = {
   run: "a run of one job with one step",
   job: "each further job, with its first step",
   step: "each further step of a job",
-  alone: "more, when no other step of the run ends with it",
-  lasting: "more for each step that lasts 0.2 s or longer",
+  alone: "more for each end or start that is reported alone",
+  lasting: "more for each step whose start is reported",
   log: "a step that writes lines",
   piece: "each further time that lines of a step arrive",
   line: "a line of a log",
@@ -114,8 +114,8 @@ export function amountsOf({ jobs, steps, lines, phrases, pieces, artifacts }: Sh
     run: 1,
     job: jobs - 1,
     step: all - jobs,
-    // Those of the other jobs end beside them.
-    alone: steps - 1,
+    // The reports of the other jobs come with those of the first one. The end of one step is in the cost of the run.
+    alone: steps - 1 + (pieces > 1 ? steps : 0),
     lasting: pieces > 1 ? all : 0,
     log: lines > 0 ? all : 0,
     piece: lines > 0 ? all * (pieces - 1) : 0,
