@@ -137,6 +137,12 @@ export class OwnedShard {
     return true;
   }
 
+  /** To be called in place of {@link onRenewal} when Redis has kept its memory and no other node can have taken the lease. */
+  onSameRedis(redisRunId: string, now: number): void {
+    this.#renewedAt = now;
+    if (this.isOpen && redisRunId !== this.#mark.redisRunId) void this.#recover(redisRunId);
+  }
+
   /** How long the lease lasts by this node's clock, milliseconds; not above 0 when it has run out. */
   leaseLeftMs(now: number): number {
     return this.#renewedAt + LEASE_MS - now;

@@ -16,11 +16,16 @@ import type { OwnershipGuard } from "./ownership-guard.ts";
 import { JoinedEpochs } from "./joined-epochs.ts";
 import type { EpochSource, EpochStore, OwnedHere, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
-import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
+import { beat, leave, lengthsOf, type Membership, releaseLease, renewLeases } from "./scripts.ts";
 import { ring, shardWord } from "./wake-key.ts";
 
 export interface ShardOwnerOptions {
   readonly redis: RedisTarget;
+  /**
+   * True: no other process owns shards on this Redis. The node is the only member then, and takes the leases that a former process
+   * has left without waiting for their end. Default: false.
+   */
+  readonly isPrivate?: boolean;
   /** New with each start of the process. */
   readonly nodeId: string;
   readonly shards: number;
@@ -57,6 +62,11 @@ export interface ShardHealth {
  */
 const TICK_MS = 1_000;
 const BUSY_TICK_MS = 500;
+/**
+ * The lease on a private Redis and how often it is renewed. In between, a node only asks whether Redis still has its memory: each
+ * renewal is written to a file. A node of an earlier release waits for the end of the lease.
+ */
+const PRIVATE_LEASE = { ms: 12_000, renewMs: 4_000 };
 /** A round that begins this long after the last renewal renews the leases. Timers fire a little early or late. */
 const RENEW_MS = 900;
 /** The round that finds a dead member comes this long after the last moment at which it could have beaten. */
@@ -82,6 +92,8 @@ export class ShardOwner implements OwnedHere {
   readonly #canaries = new Canaries();
   #tickTimer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
+  /** When the leases were last renewed, or Redis was found to have them still, monotonic milliseconds. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   /** When the leases were last renewed, monotonic milliseconds. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** When the most silent member counts as gone unless it beats before, monotonic milliseconds. */
@@ -230,21 +242,21 @@ export class ShardOwner implements OwnedHere {
 
   async #tick(): Promise<void> {
     try {
-      const { nodeId, shards } = this.#options;
+      const { shards } = this.#options;
       // Free shards are looked for in every round; leases need renewing less often.
       const now = performance.now();
       // A node that is the only member asks no other node whether it may own shards: its beat shares a write with the renewal.
-      const early = this.#isLoneMember ? beat(this.#redis, nodeId, LEASE_MS) : undefined;
+      const early = this.#isLoneMember ? this.#beat() : undefined;
       early?.catch(() => undefined);
-      if (now - this.#renewedAt >= RENEW_MS) {
-        this.#renewedAt = now;
+      if (now - this.#lookedAt >= RENEW_MS) {
+        this.#lookedAt = now;
         await this.#renew([...this.#owned.values()]);
       }
       if (this.#leaving || (await this.#barredByGuard())) return;
       // A node that has begun to leave meanwhile must not join again: the others would hand its shards back to it.
       if (this.#leaving) return;
       const askedAt = early === undefined ? performance.now() : now;
-      const { members, silentMs } = await (early ?? beat(this.#redis, nodeId, LEASE_MS));
+      const { members, silentMs } = await (early ?? this.#beat());
       this.#silenceEndsAt = askedAt + LEASE_MS - silentMs;
       this.#members = members.length;
       if (!this.#hasJoined) this.#announce(members);
@@ -255,6 +267,12 @@ export class ShardOwner implements OwnedHere {
       this.#owners = [];
       this.#options.log.debug({ error: String(error) }, "a round of ownership failed; the next one follows");
     }
+  }
+
+  /** Renews the membership, and answers who is a member. */
+  async #beat(): Promise<Membership> {
+    const { isPrivate = false, nodeId } = this.#options;
+    return isPrivate ? { members: [nodeId], silentMs: 0 } : beat(this.#redis, nodeId, LEASE_MS);
   }
 
   /** Tells the other members that this node has joined, so that they hand its share over at once. */
@@ -307,13 +325,16 @@ export class ShardOwner implements OwnedHere {
 
   /** `from`: the node that gave the shard up for this one, and waits to hear that the shard is open here. */
   async #acquire(shard: number, redisRunId: string, from = ""): Promise<void> {
-    const { nodeId, shards, handler, format = UNVERSIONED_FORMAT, log } = this.#options;
+    const { isPrivate = false, nodeId, shards, handler, format = UNVERSIONED_FORMAT, log } = this.#options;
     const epochs = this.#epochs;
     if (this.#leaving) return;
     const askedAt = performance.now();
-    const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
+    const { lease } = leaseKeys(shard);
+    const won = isPrivate
+      ? await this.#redis.set(lease, nodeId, "PX", PRIVATE_LEASE.ms)
+      : await this.#redis.set(lease, nodeId, "PX", LEASE_MS, "NX");
     if (won === null) return;
-    if (this.#leaving) return releaseLease(this.#redis, leaseKeys(shard).lease, nodeId);
+    if (this.#leaving) return releaseLease(this.#redis, lease, nodeId);
     const owned = new OwnedShard(
       { redis: this.#redis, joint: this.#joint, shard, shards, holder: nodeId, handler, epochs, format, log },
       askedAt,
@@ -329,8 +350,15 @@ export class ShardOwner implements OwnedHere {
 
   async #renew(shards: readonly OwnedShard[]): Promise<void> {
     const now = performance.now();
+    const { isPrivate = false, nodeId } = this.#options;
+    if (isPrivate && now - this.#renewedAt < PRIVATE_LEASE.renewMs && (await this.#isSameRedis())) {
+      for (const owned of shards) owned.onSameRedis(this.#redisRunId, now);
+      return;
+    }
+    this.#renewedAt = now;
     const { isCluster } = this.#redis;
-    const options = { holder: this.#options.nodeId, ttlMs: LEASE_MS, witness: this.#identity.witness };
+    const ttlMs = isPrivate ? PRIVATE_LEASE.ms : LEASE_MS;
+    const options = { holder: nodeId, ttlMs, witness: this.#identity.witness };
     const calls = (isCluster ? shards.map((owned) => [owned]) : [shards]).map((some) => {
       const keys = some.map((owned) => owned.keys);
       return { some, answer: renewLeases(this.#redis, keys, options) };
@@ -346,6 +374,13 @@ export class ShardOwner implements OwnedHere {
       }
     };
     await Promise.all(calls.map(take));
+  }
+
+  /** False when Redis was emptied or restarted since the last renewal. */
+  async #isSameRedis(): Promise<boolean> {
+    const options = { holder: this.#options.nodeId, ttlMs: LEASE_MS, witness: this.#identity.witness };
+    const answer = renewLeases(this.#redis, [], options);
+    return (await this.#identity.read(answer.then(({ witness }) => witness))) === this.#redisRunId;
   }
 
   #drop(owned: OwnedShard): void {

@@ -54,6 +54,20 @@ export const BUNDLING = {
   },
   plugins: [
     {
+      // An import reads all that a module of Node exports, and `node:http` has a client for WebSockets since Node 22 that loads a whole
+      // library, of some 4 MB. A call of `require` does not read it.
+      name: "http-by-require",
+      setup({ onResolve, onLoad }) {
+        onResolve({ filter: /^(node:)?http$/ }, ({ kind }) =>
+          kind === "import-statement" ? { path: "node:http", namespace: "by-require" } : undefined,
+        );
+        onLoad({ filter: /.*/, namespace: "by-require" }, ({ path }) => ({
+          contents: `module.exports = require(${JSON.stringify(path)});`,
+          loader: "js",
+        }));
+      },
+    },
+    {
       name: "without-unused",
       setup({ onLoad }) {
         for (const { part, contents } of UNUSED) {

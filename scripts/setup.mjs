@@ -21,7 +21,13 @@ import { NoRedisServerError, provideRedisServer } from "./redis-server.mjs";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, "node_modules");
 /** What decides the build, beside the sources. */
-const BUILT_BY = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "scripts/bundle.mjs"];
+const BUILT_BY = [
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "package-lock.json",
+  "scripts/bundle.mjs",
+  "scripts/bundling.mjs",
+];
 /** What decides the build of the web page, beside its sources. */
 const WEB_BUILT_BY = ["web/index.html", "web/vite.config.ts", "web/package.json", "web/scripts/build.mjs"];
 

@@ -32,6 +32,7 @@ import { OwnEnd } from "./own-end.ts";
 import { clearDrafts, PluginCache } from "./builtins/plugin/plugin-cache.ts";
 import { bearer, openGatewayClients, type GatewayClients } from "./connection/gateway-clients.ts";
 import { readIdentityToken, register } from "./connection/registration.ts";
+import { SharedName } from "./connection/shared-name.ts";
 import { Trash } from "./folders/trash.ts";
 import { Workload } from "./workload.ts";
 
@@ -46,6 +47,7 @@ const GRACE_PART = 1 / 5;
 /** Until the control plane says another one. */
 const EVENT_NAMESPACE = "svc";
 const STOPPED = "the agent was stopped before the step had ended";
+const SET_TOKEN = "set MILLRACE_REGISTRATION_TOKEN, or `registration-token` in the agent's config file";
 /** What an agent that ends by itself says of itself. */
 const ENDS_SOON = "it is about to end";
 /** Default of the option `pluginCacheBytes`. */
@@ -113,6 +115,7 @@ class Agent {
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
   readonly #clock: Clock = openAgentClock();
+  readonly #sharedName = new SharedName(this.#clock);
   readonly #launcher: Launcher;
   readonly #leases: Leases;
   readonly #disk: DiskGuard;
@@ -262,6 +265,7 @@ class Agent {
       if (end.welcomeMs > STEADY_MS) backoff.reset();
       if (end.code === status.UNAUTHENTICATED) {
         log.warn({ details: end.details }, "the control plane refuses this agent's token");
+        this.#sharedName.refused(name);
         await this.#register("the control plane refuses this agent's token");
       } else {
         log.warn({ code: status[end.code], details: end.details }, "the connection has ended; trying again");
@@ -273,12 +277,13 @@ class Agent {
   async #register(why: string): Promise<AgentIdentity | undefined> {
     const { registrationToken, identityTokenFile, name, version = "", log } = this.#options;
     if (registrationToken === undefined && identityTokenFile === undefined) {
-      throw new MillraceError("unauthenticated", `${why}, and there is no registration token: start it with one`);
+      throw new MillraceError("unauthenticated", `${why}, and there is no registration token: ${SET_TOKEN}`);
     }
     const request = { name, labels: this.#labels, slots: this.#slots, version };
     // Read again for each attempt, because what has written the file replaces a token that expires.
     const token = identityTokenFile === undefined ? registrationToken! : () => readIdentityToken(identityTokenFile);
     const identity = await register(this.#clients.agent, token, request, log, this.#ending.signal);
+    this.#sharedName.registered();
     if (identity !== undefined) await writeIdentity(this.#dataDir.identityFile, identity);
     this.#identity = identity;
     return identity;

@@ -7,7 +7,7 @@ import { ensureAdministrator } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../settings/config.ts";
-import { optimiseLess } from "../node/compiler.ts";
+import { optimiseWhileBusy } from "../node/compiler.ts";
 import { agentDataDir, agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";
@@ -55,7 +55,6 @@ export interface LocalInstallation {
  * `malformed_request` when TLS is configured for the API or the gateway.
  */
 export async function startLocalInstallation(options: LocalInstallationOptions): Promise<LocalInstallation> {
-  optimiseLess();
   const { config, dataDir, log, onReady, signal } = options;
   const secured = config.tls.http ?? config.tls.grpc;
   if (secured !== null) {
@@ -93,6 +92,7 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     teardown.add("the agent", () => agent.stop());
     const slots = await waitForAgent(api, dataDir, signal);
     onReady("agent", `ready (${slots} jobs at a time)`);
+    teardown.add("the looks for work", optimiseWhileBusy());
     return {
       node,
       api,

@@ -1,4 +1,5 @@
 /** Shows the progress of a run: on a terminal a tree that is redrawn, otherwise a line for each change. */
+import { shownPart } from "../domain/notes/overwritten.ts";
 import { describe, fitTree, type Job, type RunDetail, type Status, type Step, SYMBOLS } from "./run-tree.ts";
 import { type Paint, printable, type Screen } from "./screen.ts";
 
@@ -57,10 +58,11 @@ export class RunView {
   }
 }
 
-/** One log line with the step that wrote it. */
+/** One log line with the step that wrote it, as a terminal would show it: of a progress bar, the last text. */
 export function logLine(paint: Paint, job: Job, step: Step, { content, stream }: LogEntry): string {
   const prefix = paint("gray", `${printable(stepTitle(job, step))} |`);
-  const text = printable(content);
+  const { start, end } = shownPart(content);
+  const text = printable(content.slice(start, end));
   return `${prefix} ${stream === "stderr" ? paint("yellow", text) : text}`;
 }
 

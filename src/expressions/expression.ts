@@ -23,6 +23,7 @@ import {
 } from "./functions.ts";
 import { type NodeSpans, spanNodes, spanTokens, type TextSpan } from "./node-spans.ts";
 import { ungroup } from "./print.ts";
+import { symbolMessage, syntaxMessage } from "./syntax-messages.ts";
 
 /** A reference to a context: `trigger.ref` is `{ context: "trigger", field: "ref" }`. */
 export interface Reference extends TextSpan {
@@ -212,26 +213,17 @@ function toProblem(error: unknown, whole: TextSpan, spans: ReadonlyMap<Token, Te
       case ErrorType.ErrorEvenParameters:
         return problemAt(span, "invalid-call", requiredArguments(tok.lexeme), tok.lexeme);
       default:
-        return problemAt(span, "syntax", raw);
+        return problemAt(span, "syntax", syntaxMessage(typ, tok));
     }
   }
-  const [, words, symbol, position] = LEXER_ERROR.exec(raw) ?? [];
+  const [, symbol, position] = LEXER_ERROR.exec(raw) ?? [];
   if (symbol === undefined) {
     const isTooLarge = raw === "ErrorExceededMaxLength" || error instanceof RangeError;
     return problemAt(whole, isTooLarge ? "limit" : "syntax", isTooLarge ? "this expression is too long" : raw);
   }
   const at = Math.min(Number(position) - 1, whole.length);
   const span = { offset: whole.offset + at, length: Math.min(symbol.length, whole.length - at) };
-  return problemAt(span, "syntax", SLIPS.get(symbol[0]!) ?? words!);
+  return problemAt(span, "syntax", symbolMessage(symbol));
 }
 
-const LEXER_ERROR = /^(.*?: '(.*?)')\. Located at position (\d+) within expression/s;
-
-/** What to write instead of a symbol that the lexer does not know, by its first character. */
-const SLIPS: ReadonlyMap<string, string> = new Map([
-  ['"', "put a text in single quotes, not in double quotes"],
-  ["'", "this text has no closing quote"],
-  ["=", "compare two values with `==`"],
-  ["&", "join two conditions with `&&`"],
-  ["|", "join two conditions with `||`"],
-]);
+const LEXER_ERROR = /^.*?: '(.*?)'\. Located at position (\d+) within expression/s;

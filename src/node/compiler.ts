@@ -16,17 +16,39 @@ const INLINED_BYTES = 300;
  */
 const BYTES_BEFORE_OPTIMISING = 135_168;
 
-/** Later releases have a second compiler between, which is faster, and count calls in place of bytecode. */
+/**
+ * V8 looks once more for each so many bytes of bytecode that a function has, before it optimises the function, on Node 20; V8's
+ * default is 150. A large function takes the compiler tens of milliseconds, and the longest of a node mostly call others.
+ */
+const BYTES_FOR_ANOTHER_LOOK = 40;
+
+/** Later releases count calls in place of bytecode. */
 const COUNTS_BYTES = /^20\./;
+
+/** Earlier releases have no second compiler, or have it switched off. */
+const HAS_MAGLEV = Number.parseInt(process.versions.node) >= 24;
 
 const LOOK_MS = 1_000;
 /** A process that takes less of one processor has little to do: an idle node takes less than 0.5 %, and a run of one step 7 ms. */
 const BUSY_SHARE = 0.02;
+/**
+ * Processor time of busy looks, one behind the other, that is worth optimising for, milliseconds. The connection of an agent and
+ * the collection of what the start has left take less.
+ */
+const WORTH_MS = 300;
 
-/** To be called early: what V8 has optimised already stays as it is. */
+/**
+ * To be called before the modules of a node are loaded: what V8 has optimised already stays as it is. V8 optimises nothing before
+ * {@link optimiseWhileBusy} finds the process busy: a start runs much code and none of it for long, and the pages of the
+ * compilers would stay in memory.
+ */
 export function optimiseLess(): void {
   setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${INLINED_BYTES}`);
-  if (COUNTS_BYTES.test(process.versions.node)) setFlagsFromString(`--interrupt-budget=${BYTES_BEFORE_OPTIMISING}`);
+  if (COUNTS_BYTES.test(process.versions.node)) {
+    setFlagsFromString(`--interrupt-budget=${BYTES_BEFORE_OPTIMISING}`);
+    setFlagsFromString(`--bytecode-size-allowance-per-tick=${BYTES_FOR_ANOTHER_LOOK}`);
+  }
+  setCompilers(false);
 }
 
 export interface OptimisationOptions {
@@ -38,20 +60,23 @@ export interface OptimisationOptions {
 }
 
 /**
- * Lets V8 optimise functions only while the process is busy. V8 counts how much a function has run, over whatever time: what
- * an idle node does each second would be optimised within its first minutes, and that costs more than it ever saves. The
- * answer ends the looks; idempotent.
+ * Lets V8 optimise functions only while the process is busy, which it is not yet. V8 counts how much a function has run, over
+ * whatever time: what an idle node does each second would be optimised within its first minutes, and that costs more than it
+ * ever saves. The answer ends the looks; idempotent.
  */
 export function optimiseWhileBusy({
   processorTime,
-  setOptimising = setCompiler,
+  setOptimising = setCompilers,
   lookMs = LOOK_MS,
 }: OptimisationOptions = {}): Cancel {
-  let isBusy = true;
-  const look = (share: number): void => {
-    const wasBusy = isBusy;
-    isBusy = share >= BUSY_SHARE;
-    if (isBusy !== wasBusy) setOptimising(isBusy);
+  let isOptimising = false;
+  let workedMs = 0;
+  const look = (share: number, tookMs: number): void => {
+    workedMs = share < BUSY_SHARE ? 0 : workedMs + tookMs;
+    const isWorth = workedMs > 0 && (isOptimising || workedMs >= WORTH_MS);
+    if (isWorth === isOptimising) return;
+    isOptimising = isWorth;
+    setOptimising(isWorth);
   };
   const cancel = watchProcessorShare(lookMs, look, processorTime);
   return () => {
@@ -61,6 +86,8 @@ export function optimiseWhileBusy({
 }
 
 /** Changes nothing in a process that may not compile at all. */
-function setCompiler(isOn: boolean): void {
-  setFlagsFromString(isOn ? "--turbofan" : "--no-turbofan");
+function setCompilers(isOn: boolean): void {
+  const prefix = isOn ? "--" : "--no-";
+  setFlagsFromString(`${prefix}turbofan`);
+  if (HAS_MAGLEV) setFlagsFromString(`${prefix}maglev`);
 }

@@ -49,11 +49,10 @@ import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { packageVersion } from "./package-root.ts";
 import { objectReadiness } from "./object-readiness.ts";
-import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
+import { checkMailboxes, clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
 import { openGit } from "./git.ts";
 import { startExporter } from "./traces.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
-import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
 import { readOrMakeSigningKey } from "./signing-key.ts";
 import { agreeOnShards, confirmShards } from "./shard-number.ts";
 import { measuredStores, messageFormat, openStores, versionedStores } from "./stores.ts";
@@ -211,7 +210,7 @@ async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, grou
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
+  begunRuns.listenSent(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
     onTurnSaved(actors, new Map(), head, plan);
   });
@@ -300,6 +299,7 @@ async function startRoles(config: NodeConfig, started: Started, teardown: Teardo
   if (hasRole(config, "worker")) {
     const { guard, stores: noted } = guardOwnership({ redis, nodeId, stores, clockCheck, registry, log });
     const kernel = { stores: noted, clock: clockCheck?.clock ?? clock };
+    const { startWorker } = await import("./worker-role.ts");
     const owner = await startWorker(
       config,
       context,
@@ -311,16 +311,20 @@ async function startRoles(config: NodeConfig, started: Started, teardown: Teardo
     readiness["mailboxes"] = () => checkMailboxes(owner);
     tellReady(options, "worker", "ready");
   }
-  const hasGateway = hasRole(config, "gateway");
-  const hasEdge = hasRole(config, "edge");
-  if (hasGateway) registerGatewayMeters(registry, meters);
-  if (hasEdge) registerEdgeMeters(registry, meters);
-  const grpc = hasGateway ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
-  if (grpc !== null) tellReady(options, "gateway", `listens on ${grpc}`);
-  const http = hasEdge
-    ? await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown)
-    : null;
-  if (http !== null) tellReady(options, "edge", `listens on ${http}`);
+  let grpc: string | null = null;
+  if (hasRole(config, "gateway")) {
+    registerGatewayMeters(registry, meters);
+    const { startGateway } = await import("./gateway-role.ts");
+    grpc = await startGateway(config, context, { readiness, tls: tls.grpc }, teardown);
+    tellReady(options, "gateway", `listens on ${grpc}`);
+  }
+  let http: string | null = null;
+  if (hasRole(config, "edge")) {
+    registerEdgeMeters(registry, meters);
+    const { startEdge } = await import("./edge-role.ts");
+    http = await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown);
+    tellReady(options, "edge", `listens on ${http}`);
+  }
   return { http, grpc };
 }
 

@@ -2,6 +2,7 @@
 import type { Registry } from "prom-client";
 import { ClockCheck, type ClockCheckOptions } from "../../queues/clock-check.ts";
 import { type OwnershipGuard, ownershipGuard } from "../../queues/ownership-guard.ts";
+import type { ShardOwner } from "../../queues/shard-owner.ts";
 import { StoreReach } from "../../queues/store-reach.ts";
 import type { ReadinessCheck } from "../app/readiness.ts";
 import { NotReadyError } from "../app/readiness.ts";
@@ -77,4 +78,13 @@ function withSavesNoted(aggregates: Stores["aggregates"], reach: Pick<StoreReach
       };
     },
   });
+}
+
+/** Rejects, naming the shards, when envelopes do not get through the mailboxes of shards that this node owns. */
+export function checkMailboxes(owner: ShardOwner): Promise<void> {
+  const stuck = owner.health().filter(({ ok }) => !ok);
+  if (stuck.length === 0) return Promise.resolve();
+  return Promise.reject(
+    new Error(`envelopes do not get through the mailboxes of shards ${stuck.map(({ shard }) => shard).join(", ")}`),
+  );
 }

@@ -11,17 +11,22 @@ const ownTime: ProcessorTime = () => {
 };
 
 /**
- * Tells regularly which share of one processor the process has taken since the last time, or since this call. The answer ends
- * that; idempotent.
+ * Tells regularly which share of one processor the process has taken since the last time, or since this call, and the same in
+ * milliseconds. The answer ends that; idempotent.
  */
-export function watchProcessorShare(periodMs: number, tell: (share: number) => void, time = ownTime): Cancel {
+export function watchProcessorShare(
+  periodMs: number,
+  tell: (share: number, tookMs: number) => void,
+  time = ownTime,
+): Cancel {
   let lookedAt = performance.now();
   let taken = time();
   return regularly(periodMs, () => {
     const now = performance.now();
     const total = time();
-    const share = (total - taken) / 1_000 / (now - lookedAt);
+    const tookMs = (total - taken) / 1_000;
+    const share = tookMs / (now - lookedAt);
     [lookedAt, taken] = [now, total];
-    tell(share);
+    tell(share, tookMs);
   });
 }

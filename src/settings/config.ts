@@ -441,7 +441,7 @@ function check<T extends z.ZodType>(variables: T, environment: Environment): z.o
     message: `${String(path[0])} ${message}`,
   }));
   const unique = [...new Set(problems.map((problem) => problem.message))];
-  throw new MillraceError("malformed_request", `the environment has problems:\n  ${unique.join("\n  ")}`, { problems });
+  throw new MillraceError("malformed_request", `these settings are wrong:\n  ${unique.join("\n  ")}`, { problems });
 }
 
 const isWorkerOnly = (nodeRoles: readonly NodeRole[]) => nodeRoles.every((role) => role === "worker");

@@ -6,6 +6,12 @@ type Statement = ReturnType<Database["prepare"]>;
 
 export type SqliteValue = string | number | Uint8Array | null;
 
+/**
+ * SQLite plans a statement by the value of a bare parameter behind LIMIT, and so prepares the statement again each time that a
+ * value is bound. That takes longer than most reads do. It does not look into an expression.
+ */
+const BARE_LIMIT = /\bLIMIT (?=\?)/g;
+
 /** Primary result codes that callers tell apart. Source: https://sqlite.org/rescode.html */
 const BUSY = 5;
 
@@ -57,8 +63,8 @@ export class SqliteStatement {
 
   constructor(database: Database, sql: string) {
     this.#database = database;
-    this.#sql = sql;
-    this.#statement = database.prepare(sql);
+    this.#sql = sql.replace(BARE_LIMIT, "LIMIT 0 + ");
+    this.#statement = database.prepare(this.#sql);
   }
 
   run(...values: readonly SqliteValue[]): { readonly changes: number } {

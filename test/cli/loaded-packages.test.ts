@@ -28,6 +28,11 @@ describe("a command of the compiled program", function () {
     const folder = join(world.folder, `loaded-${args[0]}`);
     const command = world.start(args, { env: { NODE_V8_COVERAGE: folder, XDG_CONFIG_HOME: world.folder, ...env } });
     expect(await command.exited, command.stderr).to.deep.equal({ code: 0, signal: null });
+    return packagesIn(folder);
+  }
+
+  /** Those of a process that wrote its coverage into the folder. */
+  async function packagesIn(folder: string): Promise<readonly string[]> {
     const found = new Set<string>();
     for (const name of await readdir(folder)) {
       const { result } = JSON.parse(await readFile(join(folder, name), "utf8")) as { result: { url: string }[] };
@@ -84,6 +89,24 @@ describe("a command of the compiled program", function () {
     expect(large).not.to.deep.equal([]);
     const isAscii = (text: Uint8Array) => text.every((byte) => byte < 0x80);
     expect(large.filter(({ text }) => !isAscii(text)).map(({ name }) => name)).to.deep.equal([]);
+  });
+
+  it("serve loads nothing that only nodes of other roles use", async () => {
+    const folder = join(world.folder, "loaded-worker");
+    const node = await world.serve("worker", { env: { NODE_V8_COVERAGE: folder } });
+    node.kill("SIGTERM");
+    await node.exited;
+    const packages = await packagesIn(folder);
+    expect(packages).to.include.members(["bullmq", "ioredis"]);
+    expect(packages.filter((name) => ["@grpc/grpc-js", "@koa/router", "ws"].includes(name))).to.deep.equal([]);
+  });
+
+  it("asks for node:http by a call, because an import loads a library of 4 MB with it from Node 22 on", async () => {
+    const folder = join("dist", "src");
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+    expect(texts.filter((text) => /require\("node:http"\)/.test(text))).not.to.deep.equal([]);
+    expect(texts.flatMap((text) => text.match(/\bfrom ?"(node:)?http"/g) ?? [])).to.deep.equal([]);
   });
 
   it("agent loads nothing that only nodes of the control plane use", async () => {

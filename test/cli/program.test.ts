@@ -23,6 +23,17 @@ describe("the command line", function () {
     expect([version.code, help.code]).to.deep.equal([0, 0]);
   });
 
+  it("shows the help of a command that `help` names, with exit status 0", async () => {
+    const [all, one, unknown] = await Promise.all([
+      outcome(["help"]),
+      outcome(["help", "start"]),
+      outcome(["help", "nope"]),
+    ]);
+    expect(all.stdout).to.contain("Usage: millrace [options] [command]");
+    expect(one.stdout).to.contain("Usage: millrace start [options]");
+    expect([all.code, one.code, unknown.code]).to.deep.equal([0, 0, 2]);
+  });
+
   it("refuses unknown options, commands and missing arguments with exit status 2", async () => {
     const outcomes = await Promise.all([
       outcome(["start", "--nope"]),

@@ -42,4 +42,13 @@ describe("the view of a run without a terminal", () => {
     view.log(job, job.steps[0]!, { line_number: 1, content: "\u001b[31mred\u001b[0m\u0007", stream: "stdout" });
     expect(lines).to.deep.equal(["build/compile/copy | red"]);
   });
+
+  it("shows the last text of a line that a progress bar has begun again", () => {
+    const { lines, view } = plainView();
+    const job = runDetailOf({}, [{ name: "compile", steps: [{ name: "copy" }] }]).jobs[0]!;
+    for (const [at, content] of ["10 %\r50 %\r100 %", "90 %\r100 %\r", "\r", ""].entries()) {
+      view.log(job, job.steps[0]!, { line_number: at + 1, content, stream: "stdout" });
+    }
+    expect(lines.map((line) => line.replace("build/compile/copy |", ""))).to.deep.equal([" 100 %", " 100 %", " ", " "]);
+  });
 });

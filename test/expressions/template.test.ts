@@ -108,6 +108,14 @@ describe("a template", () => {
       ["trigger.ref = 'main'", "=", "`==`"],
       ["true & true", "&", "`&&`"],
       ["true | true", "|", "`||`"],
+      ["true and true", "and", "`&&`"],
+      ["true && && true", "&&", "between two values"],
+      ["1 + 2", "+", "no arithmetic"],
+      ["true ? 1 : 2", "?", "for a choice"],
+      ["trigger.", "", "not complete"],
+      ["contains('a'", "", "not complete"],
+      ["trigger.ref ==", "==", "ends after `==`"],
+      ["trigger.ref 5x", "5x", "`5x` cannot stand here"],
     ];
     for (const [source, place, words] of slips) {
       const text = `\${{ ${source} }}`;

@@ -110,6 +110,9 @@ describe("roles in tenants and projects", () => {
 
     const local = await member({ [project()]: "admin" });
     const bot = await post(`${project()}/service-accounts`, { name: `bot-${++names}` }, local.token);
+    const users = (await send("GET", "/users?pageSize=100")).body.detail.list as (typeof bot)[];
+    const ownerOf = (name: string) => users.find((one) => one.name === name)!.ownedBy;
+    expect([bot.ownedBy, ownerOf(bot.name), ownerOf("admin")]).to.deep.equal([{ projectId }, { projectId }, undefined]);
     const tokens = `${project()}/service-accounts/${bot.userId}/tokens`;
     const { token } = await post(tokens, { name: "ci", scopes: ["read"] }, local.token);
     expect((await send("GET", project(), undefined, token)).status).to.equal(404);

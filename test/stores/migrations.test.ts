@@ -9,7 +9,7 @@ import { MillraceError } from "../../src/domain/errors.ts";
 import { Connection } from "../../src/stores/mongo/connection.ts";
 import { migrate as migrateMongo } from "../../src/stores/mongo/migrate.ts";
 import type { Migration } from "../../src/stores/mongo/schema.ts";
-import { migrate, storedVersion } from "../../src/stores/sqlite/migrate.ts";
+import { migrate, storedVersion } from "../../src/stores/sqlite/migrations/migrate.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { TSX } from "../support/test-programs.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
@@ -84,7 +84,7 @@ describe("migrations of the store on SQLite", function () {
   it("leave a file as it was when the process is killed during them", async () => {
     const script = `
       import { SqliteConnection } from ${source("../sqlite/connection.ts")};
-      import { migrate } from ${source("sqlite/migrate.ts")};
+      import { migrate } from ${source("sqlite/migrations/migrate.ts")};
       const list = [${JSON.stringify(FIRST)}, ""];
       Object.defineProperty(list, 1, { get: () => process.kill(process.pid, "SIGKILL") });
       const connection = new SqliteConnection(process.argv[1]);

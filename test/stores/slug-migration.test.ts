@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 import { Connection } from "../../src/stores/mongo/connection.ts";
 import { MIGRATIONS as MONGO } from "../../src/stores/mongo/schema.ts";
-import { migrate } from "../../src/stores/sqlite/migrate.ts";
-import { MIGRATIONS as SQLITE } from "../../src/stores/sqlite/schema.ts";
+import { migrate } from "../../src/stores/sqlite/migrations/migrate.ts";
+import { MIGRATIONS as SQLITE } from "../../src/stores/sqlite/migrations/migrations.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 
 /** How many migrations each store had before slugs. */

@@ -46,6 +46,28 @@ describe("a connection to an SQLite file", () => {
     });
   });
 
+  it("does not prepare a statement again for each value behind LIMIT", () => {
+    open((connection) => {
+      connection.exec("CREATE TABLE some (a INTEGER, b INTEGER)");
+      // Long enough to take much longer to prepare than to run.
+      const text = `SELECT ${"a + b, ".repeat(100)}a FROM some WHERE a = ? LIMIT`;
+      const [given, fixed] = [connection.prepare(`${text} ?`), connection.prepare(`${text} 10`)];
+      const least = { given: Infinity, fixed: Infinity };
+      for (let round = 0; round < 200; round++) {
+        const begun = performance.now();
+        for (let time = 0; time < 20; time++) given.all(1, 10);
+        const between = performance.now();
+        for (let time = 0; time < 20; time++) fixed.all(1);
+        least.given = Math.min(least.given, between - begun);
+        least.fixed = Math.min(least.fixed, performance.now() - between);
+      }
+      expect(least.given).to.be.below(3 * least.fixed);
+      const second = connection.prepare("SELECT value FROM json_each('[1, 2, 3]') LIMIT ? OFFSET ?");
+      expect(second.all(1, 1)).to.have.length(1);
+      expect(second.all(-1, 1)).to.have.length(2);
+    });
+  });
+
   it("does not repeat a statement that writes when it returns an integer above 2^53", () => {
     open((connection) => {
       connection.exec("CREATE TABLE numbers (value INTEGER)");

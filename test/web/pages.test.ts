@@ -206,6 +206,9 @@ describe("the pages", function () {
     await dialog().getByRole("button", { name: "Disable" }).click();
     await row("jan").getByRole("button", { name: "Enable" }).click();
     await row("jan").getByRole("button", { name: "Disable" }).waitFor();
+    // A service account has no password: a link for a new one would be refused.
+    await row("deployer").getByText("Service account").waitFor();
+    expect(await row("deployer").getByRole("button").allTextContents()).to.deep.equal(["Change", "Disable"]);
     await row("maria").getByRole("button", { name: "Reset link" }).click();
     await dialog().getByRole("button", { name: "Reset link" }).click();
     await dialog()
@@ -275,6 +278,18 @@ describe("the pages", function () {
     await other.goto("/projects/prj_nothing");
     await other.getByText("This is not here").waitFor();
     await other.context().close();
+  });
+
+  it("are dimmed behind a dialog up to their edge", async () => {
+    await page.goto("/me");
+    await page.getByRole("button", { name: "Log out" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    const { width, height } = page.viewportSize()!;
+    const pixelAt = async (x: number) =>
+      (await page.screenshot({ clip: { x, y: height - 10, width: 1, height: 1 } })).toString("base64");
+    expect(await pixelAt(width - 1)).to.equal(await pixelAt(width - 40));
+    await page.keyboard.press("Escape");
   });
 
   it("lead to every place also on a narrow page", async () => {

@@ -89,7 +89,7 @@ async function credentialsFor({ address, tls, insecure }: Connection): Promise<C
   }
   throw new MillraceError(
     "malformed_request",
-    `the connection to ${address} would carry tokens unencrypted: configure TLS, or allow it with the insecure option`,
+    `the connection to ${address} would carry tokens unencrypted: use --security tls, or allow it with --security plaintext`,
   );
 }
 

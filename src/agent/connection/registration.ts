@@ -41,7 +41,10 @@ export async function register(
     } catch (error) {
       const { code, details } = error as ServiceError;
       if (REFUSALS.includes(code)) throw refusal(code, details, error);
-      log.warn({ code: status[code], details }, "cannot register yet; trying again");
+      log.warn(
+        { gateway: client.getChannel().getTarget(), code: status[code], details },
+        "cannot register yet; trying again",
+      );
     }
   }
   return undefined;
@@ -71,8 +74,6 @@ function callRegister(client: AgentClient, token: string, request: RegisterReque
 function refusal(code: status, details: string, cause: unknown): MillraceError {
   const byToken = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED;
   return byToken
-    ? new MillraceError("unauthenticated", `the registration token is refused (${details}): ask for a new one`, {
-        cause,
-      })
+    ? new MillraceError("unauthenticated", `the control plane refuses the registration token: ${details}`, { cause })
     : new MillraceError("malformed_request", `the gateway refuses to register this agent: ${details}`, { cause });
 }

@@ -2,9 +2,8 @@
  * Carries out the deletions of projects and tenants, on the worker that owns the shard of the id. A node that was killed in
  * the middle of a deletion leaves the rest to this part, and so does an edge that stores something there late.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
+import { Passes } from "../../domain/work/passes.ts";
 import type { AreaDeletion } from "../../stores/ports/deletions.ts";
 import { type DocumentOwner, ownerOf } from "../../stores/ports/documents.ts";
 import type { DeletionContext } from "./context.ts";
@@ -24,36 +23,34 @@ export class AreaDeleter {
   readonly #owned: () => readonly number[];
   /** When each area is looked at next, by the monotonic clock. */
   #dueAt = new Map<DocumentOwner, number>();
-  readonly #ended = new AbortController();
-  #working: Promise<void> = Promise.resolve();
+  readonly #passes: Passes;
 
   constructor(context: DeletionContext, owned: () => readonly number[]) {
     this.#context = context;
     this.#owned = owned;
+    const { clock, log } = context;
+    this.#passes = new Passes({
+      clock,
+      periodMs: () => TICK_MS,
+      pass: () => this.#passOnce(),
+      onFailure: (error) =>
+        log.warn({ error: String(error) }, "deletions of projects and tenants wait: the next pass tries again"),
+    });
   }
 
   start(): void {
-    this.#working = this.#work();
+    this.#passes.start();
   }
 
-  async stop(): Promise<void> {
-    this.#ended.abort();
-    await this.#working;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
-  async #work(): Promise<void> {
-    const { clock, log } = this.#context;
-    const untilTick = (): number => untilNext(TICK_MS, clock.monotonic());
-    for (let restMs = untilTick(); await this.#rest(restMs);) {
-      const begunAt = clock.monotonic();
-      try {
-        // With more to remove, the deleter rests for as long as it worked: the slower the store, the less it is asked.
-        restMs = (await this.pass()) ? clock.monotonic() - begunAt : untilTick();
-      } catch (error) {
-        log.warn({ error: String(error) }, "deletions of projects and tenants wait: the next pass tries again");
-        restMs = untilTick();
-      }
-    }
+  async #passOnce(): Promise<void> {
+    const { clock } = this.#context;
+    const begunAt = clock.monotonic();
+    // With more to remove, the deleter rests for as long as it worked: the slower the store, the less it is asked.
+    if (await this.pass()) this.#passes.hurry(clock.monotonic() - begunAt);
   }
 
   /** Removes a piece of every area that is due, and answers whether there is more to remove at once. */
@@ -93,12 +90,5 @@ export class AreaDeleter {
     }
     if (clock.now() - at > KEPT_MS) await deletions.drop(area);
     return QUIET_MS;
-  }
-
-  /** Sleeps. False when the deleter was stopped. */
-  async #rest(ms: number): Promise<boolean> {
-    const { signal } = this.#ended;
-    await sleep(ms, undefined, { signal }).catch(() => {});
-    return !signal.aborted;
   }
 }

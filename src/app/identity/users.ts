@@ -16,7 +16,7 @@ import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
 import { refreshTokenOf } from "./session-secrets.ts";
 import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
-import { id, shape, time, wholeNumber } from "../shapes.ts";
+import { AreaShape, id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -53,6 +53,8 @@ export const UserShape = shape("User", {
   createdAt: time,
   /** Absent without one. */
   email: z.string().exactOptional(),
+  /** The tenant or project of a service account; absent for a person. */
+  ownedBy: AreaShape.exactOptional(),
 });
 
 export const LoginShape = shape("Login", {
@@ -206,7 +208,16 @@ function decoyHash(): Promise<string> {
   return decoy;
 }
 
-export function userView({ userId, name, role, passwordHash, disabled, createdAt, email }: User): UserView {
-  const view = { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
-  return email === undefined ? view : { ...view, email };
+export function userView(user: User): UserView {
+  const { userId, name, role, passwordHash, disabled, createdAt, email, ownedBy } = user;
+  return {
+    userId,
+    name,
+    role,
+    hasPassword: passwordHash !== "",
+    disabled,
+    createdAt: rfc3339(createdAt),
+    ...(email === undefined ? {} : { email }),
+    ...(ownedBy === undefined ? {} : { ownedBy }),
+  };
 }

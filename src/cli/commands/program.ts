@@ -8,6 +8,7 @@ import type { AgentConformanceOptions } from "./agent-conformance.ts";
 import type { BackupOptions } from "./backup.ts";
 import { CommandFailure, runCommand } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
+import { optimiseLess } from "../../node/compiler.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import type { ReturnLogsOptions } from "./object-storage.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -33,8 +34,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const isHelpOrVersion = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-    if (isHelpOrVersion) return EXIT.ok;
+    const wasAskedFor = error.exitCode === 0;
+    if (wasAskedFor) return EXIT.ok;
     if (isJson) process.stderr.write(`${usageFailure(error).asJson().text}\n`);
     return EXIT.usage;
   }
@@ -88,7 +89,9 @@ function addLocalCommands(program: Command, setStatus: SetStatus): void {
     .option("--data-dir <dir>", "the directory for all data (MILLRACE_DATA_DIR)")
     .option("--new-token", "create and show another administrator token")
     .action(async (options: StartOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./start.ts")).start(options, signal))),
+      setStatus(
+        await runCommand(async (signal) => (await loadNode(() => import("./start.ts"))).start(options, signal)),
+      ),
     );
 
   program
@@ -99,7 +102,9 @@ function addLocalCommands(program: Command, setStatus: SetStatus): void {
     .option("--verbose", "show every log line")
     .option("--approve", "give every approval that the run waits for")
     .action(async (file: string, options: RunOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
+      setStatus(
+        await runCommand(async (signal) => (await loadNode(() => import("./run.ts"))).run(file, options, signal)),
+      ),
     );
 
   program
@@ -165,7 +170,7 @@ function addServeCommand(program: Command, setStatus: SetStatus): void {
     )
     .action(async (options: ServeOptions) =>
       setStatus(
-        await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), {
+        await runCommand(async (signal) => (await loadNode(() => import("./serve.ts"))).serve(options, signal), {
           runsUntilSigterm: true,
         }),
       ),
@@ -394,3 +399,9 @@ function addRepairCommands(program: Command, setStatus: SetStatus): void {
 const stdinFormat = () =>
   new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml");
 const collect = (value: string, values: readonly string[]) => [...values, value];
+
+/** Loads a command that runs a node in this process. V8 must know so before it has the modules of the node. */
+function loadNode<T>(load: () => Promise<T>): Promise<T> {
+  optimiseLess();
+  return load();
+}

@@ -18,6 +18,8 @@ export async function rotateKey(options: RotateKeyOptions): Promise<number> {
   for (const { secret, reason } of unreadable) {
     process.stderr.write(`${secret.pipelineId ?? `project ${secret.projectId}`}: ${reason}\n`);
   }
-  process.stdout.write(`${resealed} secrets were encrypted again, with the master key ${keyId}\n`);
+  process.stdout.write(
+    `${resealed} ${resealed === 1 ? "secret was" : "secrets were"} encrypted again, with the master key ${keyId}\n`,
+  );
   return unreadable.length === 0 ? EXIT.ok : EXIT.failure;
 }

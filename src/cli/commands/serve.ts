@@ -1,13 +1,14 @@
 /** `millrace serve`: a node of the control plane with one or more roles, which runs until a signal ends it. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
-import { optimiseLess, optimiseWhileBusy } from "../../node/compiler.ts";
+import { optimiseWhileBusy } from "../../node/compiler.ts";
 import { startNode } from "../../node/node.ts";
 import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
 import { aborted } from "../interruption.ts";
 import { createLogger } from "../logging.ts";
+import { misspeltVariables } from "../misspelt-variables.ts";
 
 export interface ServeOptions {
   readonly roles?: string;
@@ -17,7 +18,6 @@ export interface ServeOptions {
 
 /** Rejects with the reason of `signal` after a graceful shutdown, or with the failure. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<never> {
-  optimiseLess();
   const config = readSettings(() =>
     readNodeConfig({
       ...process.env,
@@ -27,6 +27,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     }),
   );
   const log = createLogger(config.logLevel ?? "info");
+  for (const text of misspeltVariables(process.env)) log.warn({}, text);
   const dataDir = resolve(config.dataDir ?? defaultDataDir());
   // An embedded Redis has one owner, so the directory is claimed. Nodes that share a Redis may share a directory too.
   if (config.mongodb === null || config.redis === null) await makeDataDir(dataDir);

@@ -24,6 +24,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   displayname: "write `name`",
   environment: "write `env` for variables, or `target.environment`",
   except: "write `when`",
+  expression: "write `schedule` for the times of a cron trigger",
   extends: "use an anchor for a whole value",
   if: "write `when`",
   idtokens: "write `permissions: { idToken: true }`",

@@ -17,8 +17,8 @@ export class Passes {
   #state: "new" | "started" | "stopped" = "new";
   #cancel: Cancel | undefined;
   #working: Promise<void> = Promise.resolve();
-  /** True when there is more to do since the present pass began. */
-  #isHurried = false;
+  /** Milliseconds until the next pass, when there is more to do since the present pass began. */
+  #hurriedMs: number | undefined;
 
   constructor(options: PassesOptions) {
     this.#options = options;
@@ -35,10 +35,10 @@ export class Passes {
     this.#schedule(this.#untilNext());
   }
 
-  /** Lets the next pass begin at once, or behind the present one. */
-  hurry(): void {
-    this.#isHurried = true;
-    this.#schedule(0);
+  /** Lets the next pass begin after `restMs`, and not before the end of the present one. */
+  hurry(restMs = 0): void {
+    this.#hurriedMs = restMs;
+    this.#schedule(restMs);
   }
 
   /** Resolves when the present pass has ended. No further one begins. */
@@ -63,12 +63,12 @@ export class Passes {
 
   async #passOnce(): Promise<void> {
     if (this.#state !== "started") return;
-    this.#isHurried = false;
+    this.#hurriedMs = undefined;
     try {
       await this.#options.pass();
     } catch (error) {
       this.#options.onFailure(error);
     }
-    this.#schedule(this.#isHurried ? 0 : this.#untilNext());
+    this.#schedule(this.#hurriedMs ?? this.#untilNext());
   }
 }

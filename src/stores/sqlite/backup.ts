@@ -6,8 +6,8 @@
 import { MillraceError } from "../../domain/errors.ts";
 import { SqliteConnection } from "../../sqlite/connection.ts";
 import { isDamaged, isFull, translateFault } from "./faults.ts";
-import { refuseNewer, storedVersion } from "./migrate.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { refuseNewer, storedVersion } from "./migrations/migrate.ts";
+import { MIGRATIONS } from "./migrations/migrations.ts";
 
 export interface BackupNote {
   /** The version of the program that made the backup. */

@@ -13,9 +13,9 @@ import type { DiskReserve } from "./disk-reserve.ts";
 import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
 import { extendLog } from "./log-extension.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
-import { migrate, refuseOther, storedVersion } from "./migrate.ts";
+import { migrate, refuseOther, storedVersion } from "./migrations/migrate.ts";
 import { isDiskReserved, reserveOf } from "./disk-reserve.ts";
-import { MIGRATIONS } from "./schema.ts";
+import { MIGRATIONS } from "./migrations/migrations.ts";
 
 type Value = string | number | null;
 

@@ -70,13 +70,28 @@ describe("an agent and its connection", () => {
     expect(bench.gateway.registrations).to.have.length(2);
   });
 
+  it("ends when its token is refused twice soon after it has registered: another agent has its name", async () => {
+    const agent = await bench.start();
+    for (const count of [2, 3]) {
+      bench.gateway.revokeTokens();
+      bench.gateway.disconnect(status.UNAUTHENTICATED);
+      if (count < 3) await until("a hello", () => bench.gateway.hellos.length === count);
+    }
+    const { reason, message } = await refusalOf(agent.ended);
+    expect(reason).to.equal("already_exists");
+    expect(message).to.include('another agent registers as "tester" too').and.include("--name");
+    expect(bench.gateway.registrations).to.have.length(2);
+  });
+
   it("ends with a clear error when no token is accepted", async () => {
     expect(await refusalOf(new TestAgent(bench.options({ registrationToken: "wrong" })).ended)).to.include({
       reason: "unauthenticated",
-      message: "the registration token is refused (unknown registration token): ask for a new one",
+      message: "the control plane refuses the registration token: unknown registration token",
     });
     const { registrationToken: _, ...withoutToken } = bench.options();
-    expect((await refusalOf(new TestAgent(withoutToken).ended)).message).to.match(/not registered yet/);
+    expect((await refusalOf(new TestAgent(withoutToken).ended)).message)
+      .to.match(/not registered yet/)
+      .and.include("set MILLRACE_REGISTRATION_TOKEN");
 
     const registered = await bench.start();
     await registered.stop();
@@ -96,6 +111,8 @@ describe("an agent and its connection", () => {
       const { reason } = await refusalOf(new TestAgent(bench.options(options)).ended);
       expect(reason, JSON.stringify(options)).to.equal("malformed_request");
     }
+    const unencrypted = await refusalOf(new TestAgent(bench.options({ address: "gateway.example:9090" })).ended);
+    expect(unencrypted.message).to.include("--security tls").and.include("--security plaintext");
   });
 
   it("is the only agent in its data directory", async () => {

@@ -51,6 +51,19 @@ describe("passes", () => {
     expect(waits.due).to.equal(undefined);
   });
 
+  it("come after a rest that the present one asks for", async () => {
+    let rests = 2;
+    const { passes, waits, count } = open(() => Promise.resolve(rests-- > 0 ? passes.hurry(40) : undefined));
+    passes.start();
+    for (const at of [1_000, 1_040, 1_080, 2_000]) {
+      waits.fire();
+      await settle();
+      expect(waits.now).to.equal(at);
+    }
+    expect(count()).to.equal(4);
+    await passes.stop();
+  });
+
   it("come at once when they are hurried, and behind the present one, of which there is never a second", async () => {
     let free = (): void => {};
     const { passes, waits, count } = open(() => new Promise((resolve) => (free = resolve)));

@@ -17,7 +17,8 @@ export const adminWords = {
     invite: "Invite a user",
     inviteText: "The link lets one person choose a password. It is good once.",
     email: "E-mail",
-    emailHint: "The link is sent there too, where the installation sends e-mail.",
+    emailHint:
+      "The link is not sent there: the next page shows it. A login provider that has verified the address lets the user in.",
     days: "The link is good for so many days",
     link: "Link",
     linkTitle: (name: string) => `Link for ${name}`,

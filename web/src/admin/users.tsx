@@ -47,10 +47,11 @@ export function Users() {
   const columns: readonly Column<User>[] = [
     {
       name: texts.name,
-      cell: ({ userId, name, email }) => (
+      cell: ({ userId, name, email, ownedBy }) => (
         <>
           {name}
           {userId === session.value?.user.userId ? ` (${texts.you})` : null}
+          {ownedBy === undefined ? null : <Under>{areaWords.members.kinds.serviceAccount}</Under>}
           {email === undefined || email === "" ? null : <Under>{email}</Under>}
         </>
       ),
@@ -65,10 +66,10 @@ export function Users() {
       name: texts.state,
       width: "130px",
       needs: "wide",
-      cell: ({ disabled, hasPassword }) =>
+      cell: ({ disabled, hasPassword, ownedBy }) =>
         disabled ? (
           <strong>{texts.disabled}</strong>
-        ) : hasPassword ? (
+        ) : hasPassword || ownedBy !== undefined ? (
           texts.active
         ) : (
           <span class={styles["quiet"]}>{texts.noPassword}</span>
@@ -84,7 +85,9 @@ export function Users() {
       cell: (user) => (
         <span class={styles["buttons"]} role="group" aria-label={texts.actions(user.name)}>
           <Button onClick={() => setOpen({ kind: "change", user })}>{texts.change}</Button>
-          <Button onClick={() => setOpen({ kind: "reset", user })}>{texts.reset}</Button>
+          {user.ownedBy === undefined ? (
+            <Button onClick={() => setOpen({ kind: "reset", user })}>{texts.reset}</Button>
+          ) : null}
           {user.disabled ? (
             <Button onClick={() => change(user.userId, { disabled: false })}>{texts.enable}</Button>
           ) : (
@@ -198,26 +201,29 @@ function ChangeUser({
   readonly onDone: () => void;
 }) {
   const path = { userId: user.userId };
+  const isPerson = user.ownedBy === undefined;
   return (
     <FormDialog
       title={texts.changeTitle(user.name)}
       about={
         <span class={styles["buttons"]}>
-          <Button
-            onClick={async () => {
-              await api.delete("/users/{userId}/logins", { path });
-              tell(texts.ended);
-            }}
-          >
-            {texts.endLogins}
-          </Button>
+          {isPerson ? (
+            <Button
+              onClick={async () => {
+                await api.delete("/users/{userId}/logins", { path });
+                tell(texts.ended);
+              }}
+            >
+              {texts.endLogins}
+            </Button>
+          ) : null}
           <Button onClick={onRemove}>{texts.remove}</Button>
         </span>
       }
       save={words.actions.save}
       fields={[
         { name: "role", label: texts.role, kind: "select", value: user.role ?? "", options: ROLE_OPTIONS },
-        { name: "email", label: texts.email, value: user.email ?? "" },
+        ...(isPerson ? [{ name: "email", label: texts.email, value: user.email ?? "" }] : []),
       ]}
       onClose={onClose}
       onSave={async ({ role, email = "" }) => {

@@ -1,13 +1,13 @@
 /** How agents come in: the tokens with which they register, and the command that starts one. */
-import { useState } from "preact/hooks";
 import { session } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Copied } from "../parts/copied.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { FormDialog, type Values } from "../parts/form-dialog.tsx";
+import type { Values } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
+import { ShownOnceDialog } from "../parts/shown-once.tsx";
 import { type Column, Table, Under } from "../parts/table.tsx";
 import { tell } from "../parts/toast.tsx";
 import { expiryColumn, useTokenRemoval } from "../parts/token-columns.tsx";
@@ -24,21 +24,8 @@ export const mayRegister = (): boolean => session.value?.operations.includes("ma
 
 /** Makes a token, and shows once how an agent is started with it. */
 export function AddAgentDialog({ onMade, onClose }: { readonly onMade: () => void; readonly onClose: () => void }) {
-  const [token, setToken] = useState<string | undefined>(undefined);
-  if (token !== undefined) {
-    return (
-      <Dialog title={texts.made} wide onClose={onClose}>
-        <div class={styles["steps"]}>
-          <p>{texts.startText}</p>
-          <Copied isBlock text={texts.command(token, location.hostname)} />
-          <p class={styles["quiet"]}>{texts.gatewayText}</p>
-          <p class={styles["quiet"]}>{texts.shownOnce}</p>
-        </div>
-      </Dialog>
-    );
-  }
   return (
-    <FormDialog
+    <ShownOnceDialog
       title={texts.add}
       about={texts.addText}
       save={texts.create}
@@ -48,14 +35,24 @@ export function AddAgentDialog({ onMade, onClose }: { readonly onMade: () => voi
         { name: "expiresIn", label: texts.lasts, kind: "select", value: "1d", options: LIFETIMES },
         { name: "labels", label: texts.labels, kind: "area", hint: texts.labelsHint },
       ]}
-      keepsOpen
       onClose={onClose}
-      onSave={async (values) => {
+      onCreate={async (values) => {
         const made = await api.post("/agents/registration-tokens", { body: bodyOf(values) });
         onMade();
-        setToken(made.token);
+        return made.token;
       }}
-    />
+    >
+      {(token) => (
+        <Dialog title={texts.made} wide onClose={onClose}>
+          <div class={styles["steps"]}>
+            <p>{texts.startText}</p>
+            <Copied isBlock text={texts.command(token, location.hostname)} />
+            <p class={styles["quiet"]}>{texts.gatewayText}</p>
+            <p class={styles["quiet"]}>{texts.shownOnce}</p>
+          </div>
+        </Dialog>
+      )}
+    </ShownOnceDialog>
   );
 }
 

@@ -21,27 +21,21 @@ export interface Field {
 
 export type Values = Readonly<Record<string, string>>;
 
-/** `onSave`: the dialog closes when it resolves, and shows what it rejects with. `keepsOpen`: the caller shows what comes next. */
-export function FormDialog({
-  title,
-  about,
-  fields,
-  save,
-  wide,
-  keepsOpen = false,
-  onSave,
-  onClose,
-}: {
+export interface FormDialogProps {
   readonly title: string;
   readonly about?: ComponentChildren;
   readonly fields: readonly Field[];
   /** The text of the button. */
   readonly save: string;
   readonly wide?: boolean;
+  /** The caller shows what comes next. */
   readonly keepsOpen?: boolean;
+  /** The dialog closes when it resolves, and shows what it rejects with. */
   readonly onSave: (values: Values) => Promise<unknown>;
   readonly onClose: () => void;
-}) {
+}
+
+export function FormDialog({ title, about, fields, save, wide, keepsOpen = false, onSave, onClose }: FormDialogProps) {
   const [values, setValues] = useState<Values>(Object.fromEntries(fields.map(({ name, value = "" }) => [name, value])));
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);

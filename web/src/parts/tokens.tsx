@@ -1,11 +1,10 @@
 /** Tokens of an account, and the dialog that makes one and shows it once. */
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { words } from "../words.ts";
 import { Button } from "./button.tsx";
 import { copyText } from "./copy.ts";
 import { Dialog } from "./dialog.tsx";
-import { FormDialog } from "./form-dialog.tsx";
+import { ShownOnceDialog } from "./shown-once.tsx";
 import { type Column, Table, Under } from "./table.tsx";
 import { Ago } from "./time.tsx";
 import { expiryColumn, useTokenRemoval } from "./token-columns.tsx";
@@ -75,34 +74,31 @@ export function NewTokenDialog({
   readonly onCreate: (fields: TokenFields) => Promise<string>;
   readonly onClose: () => void;
 }) {
-  const [made, setMade] = useState<string | undefined>(undefined);
-  if (made === undefined) {
-    return (
-      <FormDialog
-        title={texts.make}
-        save={texts.create}
-        fields={[
-          { name: "name", label: texts.name, isRequired: true },
-          { name: "scope", label: texts.scope, kind: "select", value: "", options: SCOPES },
-          { name: "expiresIn", label: texts.lasts, kind: "select", value: "90d", options: LIFETIMES },
-        ]}
-        keepsOpen
-        onClose={onClose}
-        onSave={async ({ name = "", scope = "", expiresIn = "" }) => {
-          const scopes = scope === "" ? {} : { scopes: [scope as Scope] };
-          setMade(await onCreate({ name: name.trim(), expiresIn, ...scopes }));
-        }}
-      />
-    );
-  }
   return (
-    <Dialog
-      title={texts.made}
+    <ShownOnceDialog
+      title={texts.make}
+      save={texts.create}
+      fields={[
+        { name: "name", label: texts.name, isRequired: true },
+        { name: "scope", label: texts.scope, kind: "select", value: "", options: SCOPES },
+        { name: "expiresIn", label: texts.lasts, kind: "select", value: "90d", options: LIFETIMES },
+      ]}
       onClose={onClose}
-      actions={<Button onClick={() => copyText(made)}>{words.actions.copy}</Button>}
+      onCreate={({ name = "", scope = "", expiresIn = "" }) => {
+        const scopes = scope === "" ? {} : { scopes: [scope as Scope] };
+        return onCreate({ name: name.trim(), expiresIn, ...scopes });
+      }}
     >
-      <p class={styles["about"]}>{texts.shownOnce}</p>
-      <code class={styles["secret"]}>{made}</code>
-    </Dialog>
+      {(made) => (
+        <Dialog
+          title={texts.made}
+          onClose={onClose}
+          actions={<Button onClick={() => copyText(made)}>{words.actions.copy}</Button>}
+        >
+          <p class={styles["about"]}>{texts.shownOnce}</p>
+          <code class={styles["secret"]}>{made}</code>
+        </Dialog>
+      )}
+    </ShownOnceDialog>
   );
 }

@@ -4795,6 +4795,11 @@ export interface components {
             /** Format: date-time */
             readonly createdAt: string;
             readonly email?: string;
+            readonly ownedBy?: {
+                readonly tenantId: string;
+            } | {
+                readonly projectId: string;
+            };
         };
         readonly Validation: {
             readonly valid: boolean;

@@ -120,7 +120,8 @@ export function deleteUser(name: string, options: RemoteOptions, signal: AbortSi
   });
 }
 
-function stateOf({ disabled, hasPassword }: Schemas["User"]): string {
+function stateOf({ disabled, hasPassword, ownedBy }: Schemas["User"]): string {
   if (disabled) return "disabled";
+  if (ownedBy !== undefined) return "active, a service account";
   return hasPassword ? "active" : "active, without a password";
 }

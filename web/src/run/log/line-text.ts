@@ -5,6 +5,7 @@
 /* oxlint-disable no-control-regex -- the patterns of this file are about control characters */
 import Anser from "anser";
 import { type AnnotationLevel, LINE_LEVELS, readLogCommand } from "../../../../src/domain/notes/log-commands.ts";
+import { shownPart } from "../../../../src/domain/notes/overwritten.ts";
 
 /** Characters of the line that are shown alike. */
 export interface Piece {
@@ -83,13 +84,6 @@ export function plainText(content: string, from = 0): string {
   return lineText(content, from)
     .pieces.map(({ text }) => text)
     .join("");
-}
-
-/** The last text between carriage returns that is not empty, from `from` on. */
-function shownPart(content: string, from: number): { readonly start: number; readonly end: number } {
-  let end = content.length;
-  while (end > from && content[end - 1] === "\r") end--;
-  return { start: end === from ? from : Math.max(from, content.lastIndexOf("\r", end - 1) + 1), end };
 }
 
 function painted(painter: Anser, sgr: string, text: string, at: number): Piece[] {

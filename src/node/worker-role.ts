@@ -1,4 +1,4 @@
-/** Starts the roles of a node. Each role adds what it starts to the teardown. */
+/** The role `worker`: owns shards and runs actors. Only a node with the role loads it. */
 import type { Registry } from "prom-client";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
@@ -10,7 +10,6 @@ import { cachePruner } from "../app/content/cache-pruner.ts";
 import { objectCollector } from "../app/content/object-collector.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
 import { AreaDeleter } from "../app/deletion/area-deleter.ts";
-import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { HookRunner } from "../app/hooks/hook-runner.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
@@ -26,26 +25,15 @@ import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { EndedRuns } from "../app/statistics/ended-runs.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../settings/config.ts";
-import type { TlsSource } from "../domain/tls.ts";
-import type { RateLimits } from "../domain/quotas.ts";
 import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
-import { createGrpcServer } from "../grpc/server.ts";
-import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
-import { createHttpServer } from "../http/server/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { registerTurnMeters } from "../telemetry/meter-metrics.ts";
 import type { Meters } from "../telemetry/meters.ts";
-import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
-import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
-import { readOidcFile } from "./oidc-file.ts";
 import { registerRetentionMetrics } from "./retention-metrics.ts";
 import type { Teardown } from "./teardown.ts";
-
-const HTTP_GRACE_MS = 5_000;
-const GRPC_GRACE_MS = 3_000;
 
 interface WorkerParts {
   readonly guard: OwnershipGuard;
@@ -84,10 +72,11 @@ export async function startWorker(
     onSaving: (owed) => context.begunRuns?.tellComing(owed),
   });
   teardown.add("the kernel", () => kernel.stop());
-  context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
+  context.begunRuns?.listenSent(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
   context.begunRuns?.listenDone((runId) => kernel.creatorIsDone(runId));
   const owner = new ShardOwner({
     redis,
+    isPrivate: config.redis === null,
     nodeId,
     shards: context.shards,
     handler: kernel,
@@ -129,71 +118,4 @@ function outgoingOf({ outgoingNetworks, mail }: NodeConfig): Outgoing {
     request: requestSender(addressRule(outgoingNetworks)),
     mail: mail === null ? null : mailSender(mail),
   };
-}
-
-/** Starts the gRPC listener, and resolves with `host:port` to connect to. */
-export async function startGateway(
-  config: NodeConfig,
-  context: AppContext,
-  { readiness, tls }: { readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
-  teardown: Teardown,
-): Promise<string> {
-  const server = createGrpcServer(context, {
-    readiness: readinessReader(context, readiness),
-    tls,
-    reflection: config.grpcReflection,
-    agentsPerSecond: config.agentsPerSecond,
-  });
-  const { host } = config.grpc;
-  const port = await server.start(bindingAddress(config.grpc));
-  teardown.add("the gateway", () => server.stop(GRPC_GRACE_MS));
-  return reachableAddress({ host, port });
-}
-
-/** Starts the HTTP and WebSocket listener, and resolves with `host:port` to connect to. */
-export async function startEdge(
-  config: NodeConfig,
-  context: ClusterContext,
-  options: {
-    readonly registry: Registry;
-    readonly readiness: ReadinessChecks;
-    readonly rateLimits: () => RateLimits;
-    readonly tls: TlsSource | null;
-  },
-  teardown: Teardown,
-): Promise<string> {
-  const oidc = await readOidcFile(config.oidcFile);
-  const { trustedProxies, origins, publicUrl: configured } = config;
-  const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
-    ...options,
-    oidc,
-    trustedProxies,
-    origins,
-    publicUrl: configured ?? undefined,
-  });
-  const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
-  // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
-  // no connection before this turn of the event loop ends.
-  const viewers = attachWebSocketEndpoint(context, {
-    server,
-    app,
-    publicUrl,
-    followers,
-    registry: options.registry,
-  });
-  teardown.add("the edge", async () => {
-    streams.endAll();
-    // Both at the same time: the server waits for the connections of viewers too.
-    await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
-  });
-  return address;
-}
-
-/** Rejects, naming the shards, when envelopes do not get through the mailboxes of shards that this node owns. */
-export function checkMailboxes(owner: ShardOwner): Promise<void> {
-  const stuck = owner.health().filter(({ ok }) => !ok);
-  if (stuck.length === 0) return Promise.resolve();
-  return Promise.reject(
-    new Error(`envelopes do not get through the mailboxes of shards ${stuck.map(({ shard }) => shard).join(", ")}`),
-  );
 }

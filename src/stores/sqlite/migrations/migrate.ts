@@ -3,8 +3,8 @@
  * the file as it was. The transaction holds the writer's lock: when several processes start at once, one migrates and
  * the others find the work done.
  */
-import { MillraceError } from "../../domain/errors.ts";
-import type { SqliteConnection } from "../../sqlite/connection.ts";
+import { MillraceError } from "../../../domain/errors.ts";
+import type { SqliteConnection } from "../../../sqlite/connection.ts";
 
 /**
  * Applies the `migrations` that the file lacks. Its `user_version` counts the applied ones and never falls. Throws
