@@ -27,6 +27,9 @@ export interface KernelOptions
   readonly timing?: Partial<KernelTiming>;
 }
 
+/** Shards that notice a loss of Redis within this time after another one notice the same loss. */
+const ONE_LOSS_MS = 10_000;
+
 /** A shard that this node has opened, or is opening. */
 interface OpenShard {
   readonly epoch: number;
@@ -51,6 +54,8 @@ export class Kernel implements ShardHandler {
   readonly #sweeps: SweepRounds;
   readonly #shards = new Map<number, OpenShard>();
   readonly #done = new DoneCreations();
+  /** When a shard has last noticed that Redis was emptied, by the monotonic clock. */
+  #lossAt = -Infinity;
 
   constructor(options: KernelOptions) {
     const timing = { ...DEFAULT_TIMING, ...options.timing };
@@ -101,10 +106,19 @@ export class Kernel implements ShardHandler {
   }
 
   async redisLost(index: number): Promise<void> {
-    const { log } = this.#context;
     this.#queueWatcher.forgetPresence();
-    log.warn({ shard: index }, "Redis was emptied or restarted: telling it again what waits in this shard");
+    this.#logLoss(index);
     await this.#shards.get(index)?.shard.recover();
+  }
+
+  /** All shards of a node notice a loss, within seconds. It is worth one warning. */
+  #logLoss(shard: number): void {
+    const { clock, log } = this.#context;
+    const now = clock.monotonic();
+    const isKnown = now - this.#lossAt < ONE_LOSS_MS;
+    this.#lossAt = now;
+    if (isKnown) log.debug({ shard }, "telling Redis again what waits in this shard");
+    else log.warn({}, "Redis was emptied or restarted: telling it again what waits in the shards of this node");
   }
 
   async receive(index: number, messages: readonly AddressedMessage[]): Promise<void> {

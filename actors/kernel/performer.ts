@@ -2,6 +2,7 @@
  * Performs owed effects at their targets. Each effect is idempotent at its target, so after a crash or an outage all of
  * them are performed again.
  */
+import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 import type { MailboxSender } from "../../queues/ports.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import type { Clock } from "../../src/domain/clock.ts";
@@ -60,7 +61,7 @@ export async function performOwed(
     const part = owed.slice(at, at + EFFECTS_AT_ONCE);
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
     const calls = acknowledgementsLast(part).map(({ effect }) => performOne(ports, head, effect));
-    await Promise.all([...calls, ...publish(ports.feed, head, part), storeCommands(ports, part)]);
+    await Promise.all([...calls, publish(ports.feed, head, part), storeCommands(ports, part)]);
   }
 }
 
@@ -72,8 +73,10 @@ function acknowledgementsLast(owed: readonly OwedRecord[]): readonly OwedRecord[
 }
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
-function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly Promise<void>[] {
-  if (!owed.some(({ effect }) => effect.type === "publish")) return [];
+async function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRecord[]): Promise<void> {
+  if (!owed.some(({ effect }) => effect.type === "publish")) return;
+  // A dispatch leaves this process when the event loop turns. What followers get before that would hold it up.
+  if (owed.some(({ effect }) => effect.type === "dispatch")) await nextEventLoopTurn();
   const published: Promise<void>[] = [];
   const runId = head.rootId as RunId;
   // Events are made only for viewers who follow them: most runs have none.
@@ -92,7 +95,7 @@ function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRec
   if (approvals.length > 0 && feed.isFollowed(APPROVALS_CHANNEL)) {
     published.push(...approvals.map((hint) => feed.publish(APPROVALS_CHANNEL, hint)));
   }
-  return published;
+  await Promise.all(published);
 }
 
 /** What those who follow many runs hear of one that has published events. */

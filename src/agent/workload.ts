@@ -38,6 +38,11 @@ import { Workspaces } from "./folders/workspace.ts";
 
 /** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
+/**
+ * How long a line about a step waits for the log. Whoever reads the log would otherwise take a processor while the process of a
+ * step begins.
+ */
+const LINES_AFTER_MS = 5;
 /** How many early revocations and how many released jobs are remembered at most. */
 const MAX_REMEMBERED = 1_000;
 
@@ -95,6 +100,9 @@ export class Workload {
   readonly #released = new Map<string, true>();
   readonly #changeListeners: (() => void)[] = [];
   #reportTimer: NodeJS.Timeout | undefined;
+  /** Lines that wait for the log, oldest first. */
+  readonly #lines: (() => void)[] = [];
+  #linesTimer: NodeJS.Timeout | undefined;
   #draining = false;
   #handingBack = false;
 
@@ -186,6 +194,7 @@ export class Workload {
 
   close(): void {
     clearTimeout(this.#reportTimer);
+    this.#writeLines();
   }
 
   #dispatch(dispatch: Dispatch): void {
@@ -270,15 +279,14 @@ export class Workload {
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
     this.#running.set(key, step);
-    // A line is written after what the line tells of: the process of the step and its report do not wait for the log.
-    setImmediate(() => log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins"));
+    this.#logSoon(() => log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins"));
     void execution.ended.then((end) => {
       clearTimeout(startTimer);
       lease.release();
       this.#running.delete(key);
       this.#ended(reportOf(held, end, disk), step.refused);
       const { phase, reason } = end;
-      setImmediate(() => log.info({ runId, jobId, stepRunId, phase, reason }, "a step run has ended"));
+      this.#logSoon(() => log.info({ runId, jobId, stepRunId, phase, reason }, "a step run has ended"));
     });
   }
 
@@ -366,6 +374,17 @@ export class Workload {
       this.#reportTimer = undefined;
       this.#reportEnds();
     }, REPORT_AGAIN_MS);
+  }
+
+  #logSoon(write: () => void): void {
+    this.#lines.push(write);
+    this.#linesTimer ??= setTimeout(() => this.#writeLines(), LINES_AFTER_MS);
+  }
+
+  #writeLines(): void {
+    clearTimeout(this.#linesTimer);
+    this.#linesTimer = undefined;
+    for (const write of this.#lines.splice(0)) write();
   }
 
   #nextChange(): Promise<void> {

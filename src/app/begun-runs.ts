@@ -19,6 +19,7 @@ type ComingStep = (step: GrantedStep, run?: BegunRun) => void;
 
 export class BegunRuns {
   readonly #listeners: ((run: BegunRun) => void)[] = [];
+  readonly #sentListeners: ((run: BegunRun) => void)[] = [];
   readonly #doneListeners: ((runId: RunId) => void)[] = [];
   readonly #comingListeners: ComingStep[] = [];
 
@@ -30,6 +31,19 @@ export class BegunRuns {
   /** Called once for each run, before any of its effects is performed. */
   tell(run: BegunRun): void {
     for (const listener of this.#listeners) listener(run);
+  }
+
+  /** As {@link listen}, for {@link tellSent}. */
+  listenSent(listener: (run: BegunRun) => void): void {
+    this.#sentListeners.push(listener);
+  }
+
+  /**
+   * Called at most once for each run, when its first dispatches have left this process, and before a report of them can
+   * arrive: what no dispatch needs does not hold one up. A run without dispatches is told before its effects are performed.
+   */
+  tellSent(run: BegunRun): void {
+    for (const listener of this.#sentListeners) listener(run);
   }
 
   /** As {@link listen}, for {@link tellDone}. */

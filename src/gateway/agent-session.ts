@@ -20,6 +20,7 @@ import type { Claimant } from "./claim-queue.ts";
 import { type SessionContext, waitsOf } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
+import { RecentDispatches } from "./recent-dispatches.ts";
 import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
 import { anotherProcess, isAnotherAlive, requireConnected, SILENT_HEARTBEATS } from "./second-process.ts";
@@ -85,6 +86,7 @@ export class AgentSession implements Claimant {
     StepRunId,
     { readonly runId: RunId; readonly jobId: JobRunId; readonly token: number }
   >();
+  readonly #recent = new RecentDispatches();
   readonly #cleanups: (() => unknown)[] = [];
   /** This stream's own `superseded` notice has arrived. */
   #announced = false;
@@ -268,8 +270,9 @@ export class AgentSession implements Claimant {
         else if (this.#announced) this.end(superseded());
         return;
       case "dispatch":
-        if (notice.order.bootId === this.#boot.bootId) this.#passOn(notice);
-        return;
+        if (notice.order.bootId !== this.#boot.bootId) return;
+        this.#recent.add(notice.order);
+        return this.#passOn(notice);
       case "refuseClaim":
         this.claims.settle(notice.requestId);
         return;
@@ -306,7 +309,14 @@ export class AgentSession implements Claimant {
       this.#slots.release(notice.jobId);
       this.wake();
     }
-    this.#outbox.push(() => agentMessageOf(this.#context.builder, notice));
+    this.#outbox.push(async () => {
+      try {
+        return await agentMessageOf(this.#context.builder, notice);
+      } catch (error) {
+        if (notice.type === "dispatch") this.#recent.forget(notice.order);
+        throw error;
+      }
+    });
   }
 
   #answerProbe(by: string): void {
@@ -387,6 +397,7 @@ export class AgentSession implements Claimant {
     for (let next = this.#unanswered; next !== undefined && !this.#closed.signal.aborted; next = this.#unanswered) {
       this.#unanswered = undefined;
       const { sequence, holdings } = next;
+      this.#recent.heard();
       try {
         await this.#learn();
         await this.#updateHoldings(holdings);
@@ -462,7 +473,9 @@ export class AgentSession implements Claimant {
       missed = notices;
       return [...boundJobIds, ...holdings.jobIds];
     });
-    for (const notice of missed) this.#passOn(notice);
+    for (const notice of missed) {
+      if (notice.type !== "dispatch" || !this.#recent.has(notice.order)) this.#passOn(notice);
+    }
     if (this.claims.vacancies > Math.max(0, this.freeSlots())) this.wake();
   }
 

@@ -36,18 +36,25 @@ export function listen(server: Server, address: Address, variable: string): Prom
  */
 export function cannotListen({ host, port }: Address, variable: string, cause: NodeJS.ErrnoException): MillraceError {
   const where = host === "" ? "" : ` on ${host}`;
-  const choose = `choose another address with ${variable}=${host}:PORT`;
-  return cause.code === "EADDRINUSE"
-    ? new MillraceError("conflict", `port ${port}${where} is in use: end the program that uses it, or ${choose}`, {
-        cause,
-      })
-    : new MillraceError(
-        "unavailable",
-        `cannot listen on port ${port}${where} (${cause.code ?? cause.message}): ${choose}`,
-        {
-          cause,
-        },
-      );
+  if (cause.code === "EADDRINUSE") {
+    const text = `port ${port}${where} is in use: end the program that uses it, or choose another address with ${variable}=${host}:PORT`;
+    return new MillraceError("conflict", text, { cause });
+  }
+  const text = `cannot listen on port ${port}${where} (${cause.code ?? cause.message}): ${remedy(variable, cause.code)}`;
+  return new MillraceError("unavailable", text, { cause });
+}
+
+function remedy(variable: string, code: string | undefined): string {
+  switch (code) {
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `this machine has no such address; choose one of its own with ${variable}=HOST:PORT`;
+    case "EACCES":
+      return `this user may not listen there; choose a port from 1024 on with ${variable}=HOST:PORT`;
+    default:
+      return `choose another address with ${variable}=HOST:PORT`;
+  }
 }
 
 /** `host:port` to bind to. An empty host in {@link Address} means all interfaces, which is written `0.0.0.0`. */

@@ -210,7 +210,7 @@ async function openParts(config: NodeConfig, { dataDir, log }: NodeOptions, grou
   registerCallMetrics(registry, meters);
   const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors, head }, plan }) => {
+  begunRuns.listenSent(({ aggregate: { actors, head }, plan }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
     onTurnSaved(actors, new Map(), head, plan);
   });

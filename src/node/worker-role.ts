@@ -72,7 +72,7 @@ export async function startWorker(
     onSaving: (owed) => context.begunRuns?.tellComing(owed),
   });
   teardown.add("the kernel", () => kernel.stop());
-  context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
+  context.begunRuns?.listenSent(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
   context.begunRuns?.listenDone((runId) => kernel.creatorIsDone(runId));
   const owner = new ShardOwner({
     redis,

@@ -1,4 +1,5 @@
 /** Connections to Redis. This file decides how each kind of use behaves while Redis cannot be reached. */
+import { once } from "node:events";
 import { Cluster, Redis, type ClusterNode, type RedisOptions } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -26,6 +27,7 @@ export type RedisAddress = Pick<RedisOptions, "host" | "port" | "path" | "db" | 
 export type RedisRole = "consumer" | "edge" | "subscriber" | "blocking";
 
 const EDGE_TIMEOUT_MS = 2_000;
+const CONNECT_MS = 5_000;
 const SILENT_SOCKET_MS = 10_000;
 const RECONNECT_MS = { least: 50, most: 1_000 };
 
@@ -41,7 +43,7 @@ const ROLE_OPTIONS = {
  * outage, once each.
  */
 export function connectRedis(target: RedisTarget, options: { role: RedisRole; log: Logger }): RedisClient {
-  const shared = { ...ROLE_OPTIONS[options.role], connectTimeout: 5_000, keepAlive: 10_000 };
+  const shared = { ...ROLE_OPTIONS[options.role], connectTimeout: CONNECT_MS, keepAlive: 10_000 };
   const client =
     "cluster" in target
       ? new Cluster([...target.cluster], { redisOptions: shared, clusterRetryStrategy: reconnectDelay })
@@ -78,31 +80,63 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /**
- * Rejects with `unavailable`, and says what to change, when Redis may drop keys because its memory is full: waiting
- * work would be lost. Logs a warning when the server does not allow the question, as hosted servers do.
+ * Rejects with `unavailable`, and says what to change, when Redis cannot be reached, when it refuses the login, and when it
+ * may drop keys because its memory is full: waiting work would be lost. Logs a warning when a server does not allow the
+ * question, as hosted servers do.
  */
 export async function checkRedis(client: RedisClient, log: Logger): Promise<void> {
-  const servers = client instanceof Cluster ? client.nodes("master") : [client];
-  for (const server of servers) {
-    let policy: string | undefined;
-    try {
-      policy = ((await server.config("GET", "maxmemory-policy")) as string[])[1];
-    } catch (error) {
-      if (!/NOPERM|unknown command|disabled|not allowed/i.test((error as Error).message)) throw error;
-    }
-    if (policy === undefined) {
-      log.warn(
-        {},
-        "the maxmemory-policy of Redis cannot be read; make sure that it is noeviction, or waiting work may be lost",
-      );
-    } else if (policy !== "noeviction") {
-      throw new MillraceError(
-        "unavailable",
-        `Redis has maxmemory-policy ${policy} and would drop waiting work when its memory is full; ` +
-          "set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)",
-      );
-    }
+  try {
+    for (const server of await mastersOf(client)) await checkPolicy(server, log);
+  } catch (error) {
+    throw faultOf(error as Error);
   }
+}
+
+async function mastersOf(client: RedisClient): Promise<readonly Redis[]> {
+  if (!(client instanceof Cluster)) return [client];
+  // The masters are known once the client is connected.
+  if (client.status !== "ready") await once(client, "ready", { signal: AbortSignal.timeout(CONNECT_MS) });
+  return client.nodes("master");
+}
+
+const REFUSED_LOGIN = /^(?:NOAUTH|WRONGPASS) /;
+
+async function checkPolicy(server: Redis, log: Logger): Promise<void> {
+  let policy: string | undefined;
+  try {
+    policy = ((await server.config("GET", "maxmemory-policy")) as string[])[1];
+  } catch (error) {
+    const { message } = error as Error;
+    if (REFUSED_LOGIN.test(message) || !/NOPERM|unknown command|disabled|not allowed/i.test(message)) throw error;
+  }
+  if (policy === undefined) {
+    log.warn(
+      {},
+      "the maxmemory-policy of Redis cannot be read; make sure that it is noeviction, or waiting work may be lost",
+    );
+  } else if (policy !== "noeviction") {
+    throw new MillraceError(
+      "unavailable",
+      `Redis has maxmemory-policy ${policy} and would drop waiting work when its memory is full; ` +
+        "set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)",
+    );
+  }
+}
+
+/** The error of a first call, for the operator who has set the address. */
+function faultOf(error: Error & { readonly lastNodeError?: Error }): Error {
+  if (error instanceof MillraceError) return error;
+  const reply = error.lastNodeError ?? error;
+  if (REFUSED_LOGIN.test(reply.message)) {
+    const text = "Redis refuses the login: check the user and the password of REDIS_URL";
+    return new MillraceError("unavailable", text, { cause: error });
+  }
+  if (reply.name === "ReplyError") return error;
+  return new MillraceError(
+    "unavailable",
+    "Redis cannot be reached: check REDIS_URL or REDIS_CLUSTER_NODES, and that the server runs",
+    { cause: error },
+  );
 }
 
 function credentials(url: URL): RedisAddress {

@@ -53,6 +53,31 @@ describe("reconciliation of an agent's holdings", () => {
     });
   }
 
+  it("dispatches a step again that was dispatched before the last heartbeat, and no later one", async () => {
+    const channel = await Channel.open(gateway, agent);
+    await grant("queued");
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
+    await channel.next("dispatch");
+    // This heartbeat may have left the agent before the dispatch came.
+    await channel.beat();
+    expect(channel.all("dispatch")).to.have.length(1);
+    await channel.beat();
+    expect(channel.all("dispatch")).to.have.length(2);
+  });
+
+  it("dispatches a step again at the next heartbeat when its dispatch could not be built", async () => {
+    const channel = await Channel.open(gateway, agent);
+    await grant("queued");
+    const { plans } = gateway.stores;
+    const { loadJob } = plans;
+    let failures = 0;
+    plans.loadJob = () => Promise.reject(new Error(`the store cannot be reached: ${++failures}`));
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
+    await until("the job was asked for", () => failures > 0).finally(() => (plans.loadJob = loadJob));
+    await channel.beat();
+    await channel.next("dispatch");
+  });
+
   it("dispatches and revokes a cancelled step that the agent does not hold", async () => {
     await grant("cancelling");
     expect(await answersTo()).to.deep.equal(["dispatch", "revoke"]);

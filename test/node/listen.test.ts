@@ -2,9 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { listen } from "../../src/node/listen.ts";
 import { TSX } from "../support/test-programs.ts";
 
 /** Listens, prints the address, and computes from then on: it accepts no connection. */
@@ -18,6 +20,26 @@ const SOCKETS = 1_000;
 
 describe("a listener", function () {
   this.timeout(30_000);
+
+  it("says what to change when it cannot listen", async () => {
+    const refusal = async (host: string, port: number): Promise<string> => {
+      const server = createServer();
+      try {
+        await listen(server, { host, port }, "ADDRESS");
+        return "";
+      } catch (error) {
+        return (error as Error).message;
+      } finally {
+        server.close();
+      }
+    };
+    // An address for documents, which no machine has (RFC 5737).
+    expect(await refusal("192.0.2.1", 80)).to.match(/EADDRNOTAVAIL.*one of its own with ADDRESS=HOST:PORT/);
+    const first = createServer();
+    const port = Number((await listen(first, { host: "127.0.0.1", port: 0 }, "ADDRESS")).split(":")[1]);
+    expect(await refusal("127.0.0.1", port)).to.match(/is in use.*ADDRESS=127\.0\.0\.1:PORT/);
+    first.close();
+  });
 
   it("keeps no caller waiting who comes behind a thousand connections", async () => {
     const allowed = Number(await readFile("/proc/sys/net/core/somaxconn", "utf8"));

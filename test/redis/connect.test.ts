@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { checkRedis, connectRedis, parseRedisUrl, type RedisClient, type RedisRole } from "../../src/redis/connect.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { freePort } from "../support/ports.ts";
+import { startTestRedisCluster } from "../support/redis-cluster.ts";
 import { until } from "../support/until.ts";
 
 describe("a Redis URL", () => {
@@ -98,5 +100,47 @@ describe("a connection to Redis", () => {
     clients.push(guest);
     await checkRedis(guest, log);
     expect(lines.join()).to.include("maxmemory-policy");
+  });
+
+  it("is refused with what to change when no server answers, or the server refuses the login", async () => {
+    const refusal = async (url: string): Promise<unknown> => {
+      const client = connectRedis({ url }, { role: "edge", log });
+      clients.push(client);
+      return checkRedis(client, log).catch((error: unknown) => error);
+    };
+    const away = await refusal(`redis://127.0.0.1:${await freePort()}`);
+    expect(away).to.be.instanceOf(MillraceError).with.property("message").that.includes("check REDIS_URL");
+    await connect("consumer").config("SET", "requirepass", "secret");
+    const nameless = await refusal(server.url);
+    const wrong = await refusal(server.url.replace("//", "//:wrong@"));
+    const admin = connectRedis({ url: server.url.replace("//", "//:secret@") }, { role: "consumer", log });
+    clients.push(admin);
+    await admin.config("SET", "requirepass", "");
+    for (const one of [nameless, wrong]) {
+      expect(one).to.be.instanceOf(MillraceError).with.property("message").that.includes("refuses the login");
+    }
+  });
+
+  it("is refused as well when one server of a cluster may drop keys", async () => {
+    const cluster = await startTestRedisCluster();
+    const connectCluster = (): RedisClient => {
+      const nodes = cluster.addresses.split(",").map((address) => {
+        const [host, port] = address.split(":");
+        return { host: host!, port: Number(port) };
+      });
+      return connectRedis({ cluster: nodes }, { role: "edge", log });
+    };
+    try {
+      const well = connectCluster();
+      await checkRedis(well, log);
+      well.disconnect();
+      await cluster.nodes[1]!.client.config("SET", "maxmemory-policy", "allkeys-lru");
+      const ill = connectCluster();
+      const refusal = await checkRedis(ill, log).catch((error: unknown) => error);
+      ill.disconnect();
+      expect(refusal).to.be.instanceOf(MillraceError).with.property("message").that.includes("noeviction");
+    } finally {
+      await cluster.stop();
+    }
   });
 });

@@ -8,6 +8,7 @@ import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { systemClock } from "../../src/domain/clock.ts";
+import type { Logger } from "../../src/domain/logger.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
 import { type AgentId, asId, jobRunId, newId, type RootId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
@@ -62,7 +63,7 @@ export class KernelWorld {
     await this.#close();
   }
 
-  kernel(timing: Partial<KernelTiming> = FAST_TIMING): Kernel {
+  kernel(timing: Partial<KernelTiming> = FAST_TIMING, log: Logger = silentLog): Kernel {
     const { stores, ports } = this;
     const kernel = new Kernel({
       stores,
@@ -82,7 +83,7 @@ export class KernelWorld {
       typeOf: aggregateTypeOf,
       shards: 16,
       clock: systemClock,
-      log: silentLog,
+      log,
       timing,
     });
     this.#kernels.push(kernel);

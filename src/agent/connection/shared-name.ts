@@ -1,6 +1,6 @@
 /**
  * Notices that two agents register under one name. A registration takes the token of the agent that had the name, so
- * each of the two would register again for ever, and break the connection of the other.
+ * each of the two would register again indefinitely, and break the connection of the other.
  */
 import type { Clock } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";

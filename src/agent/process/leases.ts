@@ -94,10 +94,12 @@ export class Leases {
    */
   take(leaseMs: number): HeldLease | undefined {
     const known = this.#leases.get(leaseMs);
-    if (known !== undefined) this.#check(known);
-    if (this.#leftMs(leaseMs) <= 0) return undefined;
+    // One reading of the clock, which is a file, for all that is asked of it here.
+    const now = this.#clock.monotonic();
+    if (known !== undefined) this.#check(known, now);
+    if (this.#leftMs(leaseMs, now) <= 0) return undefined;
     this.#retireWithoutPermit(leaseMs);
-    return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs));
+    return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs), now);
   }
 
   /**
@@ -158,8 +160,8 @@ export class Leases {
     return lease;
   }
 
-  #hold(lease: Lease): HeldLease {
-    lease.takenAt = this.#clock.monotonic();
+  #hold(lease: Lease, now: number): HeldLease {
+    lease.takenAt = now;
     const held: HeldLease = {
       mark: this.#guard.markOf(lease.number),
       permitFile: this.#guard.permitOf(lease.number),
@@ -181,8 +183,8 @@ export class Leases {
   }
 
   /** Ends the lease if its time is over. Returns whether it has ended. */
-  #check(lease: Lease): boolean {
-    if (!lease.hasRunOut && this.#leftMs(lease.leaseMs) <= 0) {
+  #check(lease: Lease, now?: number): boolean {
+    if (!lease.hasRunOut && this.#leftMs(lease.leaseMs, now) <= 0) {
       this.#runOut(lease, `the gateway has acknowledged no heartbeat within the step's lease of ${lease.leaseMs} ms`);
     }
     return lease.hasRunOut;
@@ -210,8 +212,8 @@ export class Leases {
     this.#retired.delete(lease);
   }
 
-  #leftMs(leaseMs: number): number {
-    return this.#contactAt + leaseMs - this.#clock.monotonic();
+  #leftMs(leaseMs: number, now = this.#clock.monotonic()): number {
+    return this.#contactAt + leaseMs - now;
   }
 
   #guardedUntil(leaseMs: number): number {

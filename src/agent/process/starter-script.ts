@@ -39,8 +39,8 @@ const SPARE_AFTER_S = { begin: 0.02, end: 0.000_5 };
  * To fork a process and to move it into a cgroup takes longer than all else before its program. So a spare process waits
  * in the cgroup of the next id and reads the request from a pipe. A request that the pipe does not take at once (4 and
  * 0x800: F_SETFL, O_NONBLOCK), and one that comes while no spare waits, gets a process of its own. A spare ends when its
- * pipe closes. It rehearses what it will do, without an id and a program: the memory that a process touches first after a
- * fork costs a fault for each page.
+ * pipe closes. It rehearses what it will do, without an id and with a program that the system refuses to start: the memory that
+ * a process touches first after a fork costs a fault for each page.
  *
  * The program is started by execve with the variables as they come, which takes less time than to set each of them. Perl
  * ignores SIGFPE, and would restore it only before an exec of its own. A program that execve does not find at once, or does
@@ -128,12 +128,12 @@ sub become {
   my ($path) = map { /^PATH=(.*)/s ? $1 : () } @rest;
   my @places = $command[0] =~ m{/} ? ("") : map { $_ eq "" ? "./" : "$_/" } split(/:/, $path // "");
   -e $permit or missing($id, "permit");
-  return if $id eq "";
   for (@places) {
     my $program = $_ . $command[0];
     syscall($execve, $program, $arguments, $variables);
     last if $! != 2;
   }
+  return if $id eq "";
   %ENV = ();
   for (@rest) { my ($name, $value) = split(/=/, $_, 2); $ENV{$name} = $value }
   exec { $command[0] } @command;
@@ -152,7 +152,8 @@ sub make_spare {
   if (!defined $process) { return }
   if (!$process) {
     close($writer);
-    become("", "", "", "/", ("/dev/null") x 4, 1, "x", "PATH=/", ("A_VARIABLE=" . "x" x 50) x 25);
+    my @places = ("/", ("/dev/null") x 4);
+    become(fields(join("\\0", "", "", "", @places, 1, "null", "PATH=/dev/none:/dev", ("A_VARIABLE=" . "x" x 50) x 25)));
     my $text = "";
     until (length($text) >= 4 && length($text) >= 4 + unpack("N", $text)) {
       sysread($reader, $text, 65536, length($text)) or exit;

@@ -184,7 +184,10 @@ export async function storeNewRun(
   log.debug({ runId, pipelineId, requestId: by.trail?.requestId ?? undefined }, "a run is created");
   // After a long pause of this process, the owner has performed the first effects, and the run may even have ended since.
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
-  context.begunRuns?.tell({ aggregate: begun, plan, jobs });
+  const run = { aggregate: begun, plan, jobs };
+  const dispatches = head.owed.some(({ effect }) => effect.type === "dispatch");
+  context.begunRuns?.tell(run);
+  if (!dispatches) context.begunRuns?.tellSent(run);
   // If this fails, the owner of the shard performs these effects on its next sweep.
   performOwed(context, head, head.owed).then(
     () => context.begunRuns?.tellDone(runId),
@@ -192,8 +195,10 @@ export async function storeNewRun(
       log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
     },
   );
+  if (!dispatches) return;
   // A dispatch leaves this process when the event loop turns. An answer that is written before would hold it up.
-  if (head.owed.some(({ effect }) => effect.type === "dispatch")) await nextEventLoopTurn();
+  await nextEventLoopTurn();
+  if (clock.monotonic() - begunAt < CREATOR_MS) context.begunRuns?.tellSent(run);
 }
 
 /** A rerun is traced to its own call, and not to that of the run before. */

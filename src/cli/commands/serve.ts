@@ -8,6 +8,7 @@ import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
 import { aborted } from "../interruption.ts";
 import { createLogger } from "../logging.ts";
+import { misspeltVariables } from "../misspelt-variables.ts";
 
 export interface ServeOptions {
   readonly roles?: string;
@@ -26,6 +27,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     }),
   );
   const log = createLogger(config.logLevel ?? "info");
+  for (const text of misspeltVariables(process.env)) log.warn({}, text);
   const dataDir = resolve(config.dataDir ?? defaultDataDir());
   // An embedded Redis has one owner, so the directory is claimed. Nodes that share a Redis may share a directory too.
   if (config.mongodb === null || config.redis === null) await makeDataDir(dataDir);

@@ -9,6 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import { aborted } from "../interruption.ts";
 import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
+import { misspeltVariables } from "../misspelt-variables.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { GitSample, type GitSampleWays, SAMPLE_NETWORK } from "../sample/git-sample.ts";
@@ -35,7 +36,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
     const log = createLogger(config.logLevel ?? "warn", logFile);
     // What a dead agent left may be what fills the disk, so it goes before the node asks how much is free.
     await clearAfterDeadAgent(agentDataDir(dataDir), log);
-    screen.print(screen.paint("bold", `millrace ${packageVersion()}`));
+    screen.print(screen.paint("bold", `millrace ${packageVersion()}`), ...misspeltVariables(process.env));
     if (options.once !== true) gitSample = await GitSample.open(dataDir).catch(onlyMillraceError);
     const reachesSample = gitSample instanceof GitSample;
     const local = await startLocalInstallation({

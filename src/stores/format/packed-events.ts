@@ -137,6 +137,8 @@ function packed(part: readonly RunEvent[]): Uint8Array | undefined {
     return { ...event, runId: undefined, pipelineId: undefined, number: undefined } as PackedEvent;
   });
   const value: Packed = [part[0]!.pipelineId, ...events];
-  const body = packText(JSON.stringify(value), [part[0]!.runId]);
-  return typeof body === "string" ? undefined : Buffer.concat([Buffer.of(part.length), body]);
+  const body = packText(JSON.stringify(value), [part[0]!.runId], COUNT_BYTES);
+  if (typeof body === "string") return undefined;
+  body[0] = part.length;
+  return body;
 }

@@ -21,15 +21,15 @@ const INFLATE = { dictionary: DICTIONARY } as const;
 
 /**
  * JSON as packed bytes; the text itself when it is long. `known` are texts that the reader knows, such as the ids of the record's
- * key: the bytes do not hold them.
+ * key: the bytes do not hold them. The packed text stands behind `room` bytes, which are for the caller.
  */
-export function packText(json: string, known: readonly string[] = []): string | Uint8Array {
+export function packText(json: string, known: readonly string[] = [], room = 0): string | Uint8Array {
   if (json.length > MAX_CHARS) return json;
   const text = withMarks(json, known);
   const packed = text.length <= MAX_SHORT_CHARS ? SHORT.deflate(text) : deflateRawSync(text, DEFLATE);
-  const bytes = new Uint8Array(packed.length + 1);
-  bytes[0] = FIRST;
-  bytes.set(packed, 1);
+  const bytes = new Uint8Array(room + 1 + packed.length);
+  bytes[room] = FIRST;
+  bytes.set(packed, room + 1);
   return bytes;
 }
 

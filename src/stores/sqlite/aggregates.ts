@@ -377,22 +377,15 @@ export class SqliteAggregateStore implements AggregateStore {
     for (const actor of actors) {
       const { kind, id, index } = actor;
       const { position, jobId, status, attempt, agentId, approval, deployment } = index;
-      const place = [position, jobId, status, attempt, agentId];
-      const row = [
-        id,
-        rootId,
-        shard,
-        kind,
-        RANK[kind],
-        ...place,
-        storedState(actor, { rootId, isFinal, changed: actors.length, packs }),
-      ];
+      const state = storedState(actor, { rootId, isFinal, changed: actors.length, packs });
+      const row = [id, rootId, shard, kind, RANK[kind], position, jobId, status, attempt, agentId, state];
       if (deployment === undefined) {
-        const gate = [approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null];
-        plain.push([...row, ...gate]);
+        row.push(approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null);
+        plain.push(row);
       } else {
         const { pipelineId, projectId, startedAt, environment } = deployment;
-        deploying.push([...row, pipelineId, projectId, startedAt, environment]);
+        row.push(pipelineId, projectId, startedAt, environment);
+        deploying.push(row);
       }
     }
     insertRows(this.#db, UPSERT_ACTORS, plain);

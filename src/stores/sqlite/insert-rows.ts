@@ -22,8 +22,11 @@ const texts = new WeakMap<RowInsert, string[]>();
 /** Runs within a transaction. All rows have as many values as the first one. The texts of `statement` are kept with it. */
 export function insertRows(db: Database, statement: RowInsert, rows: readonly Values[]): void {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const some = rows.slice(at, at + ROWS_AT_ONCE);
-    db.runNow(textOf(statement, some.length, some[0]!.length), ...some.flat());
+    const end = Math.min(at + ROWS_AT_ONCE, rows.length);
+    // `flat` asks of each value whether it is a list.
+    const values: Values[number][] = [];
+    for (let row = at; row < end; row++) values.push(...rows[row]!);
+    db.runNow(textOf(statement, end - at, rows[at]!.length), ...values);
   }
 }
 

@@ -253,6 +253,16 @@ describe("the kernel", () => {
     expect(ports.offers.size).to.equal(waiting.length);
   });
 
+  it("warns once of an emptied Redis, however many shards notice it", async () => {
+    const warnings: string[] = [];
+    const ignore = (): void => {};
+    const log = { debug: ignore, info: ignore, error: ignore, warn: (_: unknown, text: string) => warnings.push(text) };
+    const watched = world.kernel(FAST_TIMING, log);
+    await Promise.all([0, 1, 2, 3].map((shard) => watched.redisLost(shard)));
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include("Redis was emptied or restarted");
+  });
+
   it("stores a message that cannot be decided as a dead letter, and decides the next one", async () => {
     await kernel.open(SHARD, 1);
     const runId = await world.trigger();

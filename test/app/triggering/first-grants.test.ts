@@ -3,6 +3,8 @@ import { expect } from "chai";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import { storeNewRun } from "../../../src/app/triggering/create-run.ts";
+import { BegunRuns } from "../../../src/app/begun-runs.ts";
+import { agentChannel, RUNS_CHANNEL } from "../../../src/feed/feed.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { type AgentId, asId, type RunId } from "../../../src/domain/ids.ts";
 import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
@@ -25,7 +27,7 @@ describe("the grants of a new run", () => {
   afterEach(() => opened.close());
 
   /** Stores a run of parallel jobs while agents have so many idle slots; answers how many jobs its snapshot grants. */
-  async function granted(jobs: number, slots: number): Promise<number> {
+  async function granted(jobs: number, slots: number, more: Partial<TriggeringContext> = {}): Promise<number> {
     const reserve = () => {
       const requestId = `request ${asked}`;
       const reservation = { agentId: asId<AgentId>("agt_1"), bootId: "boot", requestId, quotas: [] };
@@ -40,6 +42,7 @@ describe("the grants of a new run", () => {
       feed,
       mailboxes,
       board: { ...ports.board, reserve },
+      ...more,
     } as unknown as TriggeringContext;
     const plan = planOf([Array.from({ length: jobs }, () => ({ steps: 1 }))]);
     const { pipelineId, projectId } = plan;
@@ -64,6 +67,30 @@ describe("the grants of a new run", () => {
     expect(await granted(200, 12)).to.equal(12);
     expect(asked).to.equal(17);
     expect(ports.offered).to.have.length(188);
+  });
+
+  it("leave the process before other parts of it and those who follow runs hear of the run", async () => {
+    const order: string[] = [];
+    const begunRuns = new BegunRuns();
+    begunRuns.listen(() => order.push("stored"));
+    begunRuns.listenSent(() => order.push("sent"));
+    // What is written to a connection leaves when the event loop turns.
+    const publish = async (channel: string) => {
+      if (channel === agentChannel(asId<AgentId>("agt_1"))) setImmediate(() => order.push("left"));
+      if (channel === RUNS_CHANNEL) order.push("followed");
+    };
+    const feed = { publish, isFollowed: () => true } as unknown as TriggeringContext["feed"];
+    await granted(1, 1, { begunRuns, feed });
+    expect(order.slice(0, 2)).to.deep.equal(["stored", "left"]);
+    expect(order.slice(2)).to.have.members(["sent", "followed"]);
+  });
+
+  it("are told to the other parts of the process before the offers of a run that has none", async () => {
+    const order: string[] = [];
+    const begunRuns = new BegunRuns();
+    begunRuns.listenSent(() => order.push(`sent after ${ports.offered.length} offers`));
+    await granted(1, 0, { begunRuns });
+    expect(order).to.deep.equal(["sent after 0 offers"]);
   });
 
   it("are none, after one call, when the first job finds no slot", async () => {

@@ -39,7 +39,7 @@ export class Edge {
     this.#world = world;
     this.process = world.newProcess("edge");
     const begunRuns = new BegunRuns();
-    begunRuns.listen((run) => world.beside?.adopt(run));
+    begunRuns.listenSent((run) => world.beside?.adopt(run));
     begunRuns.listenDone((runId) => world.beside?.creatorIsDone(runId));
     const ports = effects.counted(portsOf(world, this.process));
     this.#context = { ...ports, secrets: NO_SECRETS, begunRuns, newId: world.newId, uploadRules: UPLOAD_RULES };
