@@ -137,7 +137,7 @@ export class OwnedShard {
     return true;
   }
 
-  /** To be called in place of {@link onRenewal} when Redis has kept its memory and nobody else can have taken the lease. */
+  /** To be called in place of {@link onRenewal} when Redis has kept its memory and no other node can have taken the lease. */
   onSameRedis(redisRunId: string, now: number): void {
     this.#renewedAt = now;
     if (this.isOpen && redisRunId !== this.#mark.redisRunId) void this.#recover(redisRunId);

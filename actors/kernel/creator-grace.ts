@@ -48,7 +48,10 @@ function endOfGrace(createdAt: number, now: number, creatorMs: number): number {
 }
 
 function markAsLeft(record: OwedRecord): OwedRecord {
-  return record.leftToCreator === true ? record : { ...record, leftToCreator: true };
+  if (record.leftToCreator === true) return record;
+  // A member that is new behind a spread takes V8 of Node 20 some microseconds.
+  const { effect, eventNumber, at } = record;
+  return { effect, eventNumber, at, leftToCreator: true };
 }
 
 /**

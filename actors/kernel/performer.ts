@@ -166,9 +166,13 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
       return ports.board.vacate(effect);
     case "dispatch":
       return notify(ports, effect.order.agentId, { type: "dispatch", order: effect.order });
+    case "acknowledge": {
+      // Most notices are of this type. A rest pattern takes several times as long.
+      const { type, agentId, stepRunId, token } = effect;
+      return notify(ports, agentId, { type, stepRunId, token });
+    }
     case "revoke":
     case "release":
-    case "acknowledge":
     case "refuse":
     case "refuseClaim": {
       const { agentId, ...notice } = effect;

@@ -208,10 +208,12 @@ function publish(step: StepState, lifecycle: OwnLifecycle): OwedEffect {
 }
 
 function dispatch(step: StepState, grant: Grant): OwedEffect {
+  const { agentId, bootId, requestId, token } = grant;
   const { runId, jobId, jobIndex, jobAttempt, stepRunId, index: stepIndex } = step;
+  // Named one by one: members that are new behind a spread take V8 of Node 20 some microseconds.
   return {
     type: "dispatch",
-    order: { ...grant, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex },
+    order: { agentId, bootId, requestId, token, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex },
   };
 }
 

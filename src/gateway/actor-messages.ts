@@ -66,13 +66,27 @@ export async function sendReport(
   context: GatewayPorts,
   agentId: AgentId,
   runId: RunId,
-  { stepRunId, outputs, notes, ofJob: _ofJob, ...report }: StepReport,
+  report: StepReport,
 ): Promise<void> {
-  const stepOutputs = { runId, stepRunId, token: report.token, values: outputs };
-  const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(stepOutputs, OUTPUT_BOUNDS.runBytes);
-  if (notes !== undefined) await putNotes(context.stores.notes, { runId, stepRunId, token: report.token }, notes);
-  const sent = stored === "full" && report.phase === "succeeded" ? { ...report, ...OUTPUTS_TOO_LARGE } : report;
-  const message: StepReported = { type: "reported", agentId, hasOutputs: stored === "stored", ...sent };
+  const { stepRunId, token, outputs, notes, exitCode, lastLine, durationMs, usage } = report;
+  const stored =
+    outputs.length === 0
+      ? "none"
+      : await context.stores.outputs.put({ runId, stepRunId, token, values: outputs }, OUTPUT_BOUNDS.runBytes);
+  if (notes !== undefined) await putNotes(context.stores.notes, { runId, stepRunId, token }, notes);
+  const { phase, reason } = stored === "full" && report.phase === "succeeded" ? OUTPUTS_TOO_LARGE : report;
+  const message: StepReported = {
+    type: "reported",
+    agentId,
+    hasOutputs: stored === "stored",
+    token,
+    phase,
+    exitCode,
+    reason,
+    lastLine,
+    durationMs,
+    usage,
+  };
   await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });
 }
 

@@ -31,6 +31,7 @@ export class ClaimQueue {
   readonly #timers: Timers;
   readonly #newUuid: () => string;
   #attendanceId: string;
+  #isStopped = false;
   /** In the order of their last wake-up, oldest first. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
@@ -53,6 +54,11 @@ export class ClaimQueue {
     return this.#attendanceId;
   }
 
+  /** The vacancies of this gateway are attended no longer, so they stop to count by themselves. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   async start(): Promise<void> {
     this.#unsubscribe = await this.#context.board.onOffered((lane, count) => {
       this.#wake(count, (claimant) => laneMatches(lane, claimant.agent));
@@ -62,6 +68,7 @@ export class ClaimQueue {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#cancelPoll?.();
     await this.#unsubscribe?.();
   }

@@ -24,8 +24,8 @@ const HIDE_AGAIN_MS = 500;
 interface ClaimPorts {
   readonly board: Pick<AppContext["board"], "take" | "hide">;
   readonly mailboxes: Pick<AppContext["mailboxes"], "send">;
-  /** Under which the gateway attends its vacancies at present. */
-  readonly claimQueue: { readonly attendanceId: string };
+  /** Under which the gateway attends its vacancies at present, and whether it does so no longer. */
+  readonly claimQueue: { readonly attendanceId: string; readonly isStopped: boolean };
   /** Absent: those of the process. */
   readonly timers?: Timers;
 }
@@ -153,7 +153,8 @@ export class PendingClaims {
     const hide = (): void => {
       board.hide(this.#boot.agentId, this.#options.streamId).catch(() => {
         // The vacancies of an attendance that has ended do not count, and others may have been shown since.
-        if (claimQueue.attendanceId === attendanceId && this.#shown.size === 0) timers.after(HIDE_AGAIN_MS, hide);
+        const mayCount = claimQueue.attendanceId === attendanceId && !claimQueue.isStopped;
+        if (mayCount && this.#shown.size === 0) timers.after(HIDE_AGAIN_MS, hide);
       });
     };
     hide();

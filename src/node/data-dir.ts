@@ -1,8 +1,9 @@
 /** The data directory of an embedded control plane: its path, and the lock that lets only one process use it. */
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
+import { makeFolder } from "../make-folder.ts";
 import { isSocketPath } from "../redis/socket-path.ts";
 import { isLocked, resultCode, SqliteConnection } from "../sqlite/connection.ts";
 
@@ -35,7 +36,7 @@ export function agentSocket(dataDir: string): string | null {
 /** Creates the directory, readable by this user only. Rejects with `unavailable` when it cannot. Idempotent. */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeFolder(dataDir, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new MillraceError(

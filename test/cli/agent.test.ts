@@ -43,6 +43,14 @@ describe("the settings of an agent", function () {
     expect(missing.stderr).to.include(`cannot read the agent's config file ${file}.not (ENOENT)`);
   });
 
+  it("cause a warning when a folder of plugins does not exist", async () => {
+    const env = { MILLRACE_DATA_DIR: join(world.folder, "agent") };
+    const dirs = [world.folder, join(world.folder, "not-there")];
+    const agent = world.start(["agent", "--gateway", "127.0.0.1:1", "--plugin-dirs", dirs.join(",")], { env });
+    await agent.exited;
+    expect(agent.stderr.match(/"dir":"[^"]*"/g)).to.deep.equal([`"dir":"${dirs[1]}"`]);
+  });
+
   it("cause a warning when every user can read the token in the file", async () => {
     await writeFile(file, "gateway: 127.0.0.1:1\nregistration-token: hunter2\n");
     await chmod(file, 0o644);

@@ -64,11 +64,9 @@ describe("the command line for a server", function () {
     return JSON.parse(stdout);
   }
 
+  /** Makes a pipeline without a process for each call: other tests make theirs by commands. */
   async function pipeline(name: string, script: string): Promise<void> {
-    const step = { name: "say", uses: "shell", args: { script } };
-    const spec = JSON.stringify({ jobs: [{ name: "hello", steps: [step] }] });
-    await json(["pipelines", "create", name]);
-    await json(["pipelines", "save", name, "-", "--format", "json"], spec);
+    await installation.pipeline(name, [{ name: "hello", steps: [{ name: "say", uses: "shell", args: { script } }] }]);
   }
 
   it("saves a definition as it was typed, with its comments", async () => {

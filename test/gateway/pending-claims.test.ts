@@ -24,6 +24,7 @@ describe("the pending claims of an agent", () => {
   let sent: Parameters<Ports["mailboxes"]["send"]>[0][];
   let settled: number;
   let attendanceId: string;
+  let isStopped: boolean;
   type Ports = ConstructorParameters<typeof PendingClaims>[0];
 
   beforeEach(() => {
@@ -32,6 +33,7 @@ describe("the pending claims of an agent", () => {
     sent = [];
     settled = 0;
     attendanceId = "attendance";
+    isStopped = false;
   });
 
   interface Behaviour {
@@ -63,6 +65,9 @@ describe("the pending claims of an agent", () => {
       claimQueue: {
         get attendanceId() {
           return attendanceId;
+        },
+        get isStopped() {
+          return isStopped;
         },
       },
       mailboxes: {
@@ -268,6 +273,16 @@ describe("the pending claims of an agent", () => {
       expect(claims.vacancies).to.equal(0);
       while (hidden.length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
       expect(hidden).to.deep.equal(Array(3).fill([AGENT.agentId, "stream"]));
+    });
+
+    it("hide the vacancies only as long as the gateway attends them", async () => {
+      const claims = claimsOf({ ...none, hide: () => Promise.reject(new Error("no Redis")) });
+      await claims.claim(agent, 1);
+      claims.close();
+      while (hidden.length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+      isStopped = true;
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      expect(hidden.length, "at most the attempt that was under way").to.be.within(2, 3);
     });
   });
 });

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import { isDiskFull } from "../../domain/disk-space.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { makeFolder } from "../../make-folder.ts";
 import { isLocked, resultCode, SqliteConnection } from "../../sqlite/connection.ts";
 import type { StepUser } from "../process/step-user.ts";
 import { moveAside, Trash } from "./trash.ts";
@@ -41,7 +42,7 @@ export async function claimDataDir(path: string, log: Logger, user?: StepUser): 
   const root = resolve(path);
   let lock: SqliteConnection | undefined;
   try {
-    await mkdir(root, { recursive: true, mode: 0o700 });
+    await makeFolder(root, 0o700);
     lock = new SqliteConnection(join(root, LOCK_FILE));
     // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");

@@ -24,8 +24,8 @@ type Ended = Pick<JobInBrief, "jobId" | "index" | "endedAt">;
 export class StartTimes {
   readonly #summary: RunSummary;
   readonly #triggeredAt: number;
-  /** The texts that all steps share. */
-  readonly #shared: Pick<StartTiming, "triggeredAt" | "plannedAt">;
+  /** The texts that all steps share, made when they are needed. */
+  #shared: Pick<StartTiming, "triggeredAt" | "plannedAt"> | undefined;
   readonly #plan: Pick<RunPlan, "jobs" | "stages">;
   readonly #now: number;
   readonly #jobs: ReadonlyMap<string, Ended>;
@@ -43,7 +43,6 @@ export class StartTimes {
   ) {
     this.#summary = summary;
     this.#triggeredAt = timeOf(rootId);
-    this.#shared = { triggeredAt: rfc3339(this.#triggeredAt), plannedAt: rfc3339(summary.createdAt) };
     this.#plan = plan;
     this.#now = now;
     this.#jobs = new Map(jobs.map((job) => [job.jobId, job]));
@@ -61,14 +60,20 @@ export class StartTimes {
 
   /** `previous`: the step before it in the same job run; undefined for the first step. A reused step has no waits. */
   of(step: StepState, job: JobState, previous: StepState | undefined): StartTiming {
+    this.#shared ??= { triggeredAt: rfc3339(this.#triggeredAt), plannedAt: rfc3339(this.#summary.createdAt) };
     return {
       ...this.#shared,
       offeredAt: rfc3339(offeredAt(job)),
       claimedAt: rfc3339(job.startedAt),
       dispatchedAt: rfc3339(step.queuedAt),
       startedAt: rfc3339(step.startedAt),
-      waits: step.reusedFrom === null ? this.#waits(step, job, previous) : NONE,
+      waits: this.waits(step, job, previous),
     };
+  }
+
+  /** The waits alone of {@link of}, for callers that need no texts. */
+  waits(step: StepState, job: JobState, previous: StepState | undefined): Waits {
+    return step.reusedFrom === null ? this.#waits(step, job, previous) : NONE;
   }
 
   /**

@@ -9,7 +9,7 @@ import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/port
 import { loopShare } from "../loop-share.ts";
 import type { StatisticsContext } from "./context.ts";
 import { type CountedRun, countedOf } from "./ended-runs.ts";
-import { DAY_MS, dayOf, type Sample, withSample } from "./counters.ts";
+import { addSample, DAY_MS, dayOf, type Sample } from "./counters.ts";
 import { spansOf } from "../runs/run-spans.ts";
 import { recordTests } from "./record-tests.ts";
 
@@ -104,7 +104,7 @@ function countedIn(found: readonly CountedRun[]): readonly CountedOf[] {
 class Sums {
   readonly #failing: Map<string, FailingRevisions>;
   readonly #changed = new Set<string>();
-  readonly #counters = new Map<string, DayCounters>();
+  readonly #counters = new Map<string, DayCounters & { readonly counters: Record<string, number> }>();
 
   constructor(failing: readonly FailingRevisions[]) {
     this.#failing = new Map(failing.map((one) => [keyOf(one), one]));
@@ -124,11 +124,11 @@ class Sums {
     const hasRecovered = this.#turn(of, revision, samples);
     const day = dayOf(endedAt);
     const key = `${day} ${keyOf(of)}`;
-    let counters = this.#counters.get(key)?.counters ?? {};
+    let ofDay = this.#counters.get(key);
+    if (ofDay === undefined) this.#counters.set(key, (ofDay = { pipelineId, job, day, counters: {} }));
     for (const [nth, sample] of samples.entries()) {
-      counters = withSample(counters, { ...sample, flaky: sample.flaky || (nth === 0 && hasRecovered) });
+      addSample(ofDay.counters, { ...sample, flaky: sample.flaky || (nth === 0 && hasRecovered) });
     }
-    this.#counters.set(key, { pipelineId, job, day, counters });
   }
 
   /** Remembers a failure, and forgets it with a success. True when a success follows a failure on the same revision. */

@@ -58,7 +58,7 @@ export function samplesOf({ head, actors }: Aggregate, plan: RunPlan): readonly 
       result,
       flaky: result === "success" && ofJob.some((step) => isFailedBeforeRetry(step, ofJob)),
       durationMs: elapsed(begun, over),
-      waits: first === undefined || first.startedAt === null ? {} : starts.of(first, job, undefined).waits,
+      waits: first === undefined || first.startedAt === null ? {} : starts.waits(first, job, undefined),
     };
     samples.push({ job: name, sample });
   }

@@ -1,5 +1,5 @@
 /** `millrace agent`: an agent on this machine, which runs until a signal ends it. */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AgentVariables, readAgentConfigFile } from "../../settings/agent-file.ts";
 import { runAgent } from "../../agent/run-agent.ts";
@@ -107,6 +107,10 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   const log = createLogger(config.logLevel ?? "info");
   if (warning !== undefined) log.warn({}, warning);
   for (const text of misspeltVariables(process.env)) log.warn({}, text);
+  for (const dir of config.pluginDirs) {
+    if (!existsSync(dir))
+      log.warn({ dir }, "there is no such folder of plugins; its plugins are found once it is there");
+  }
   const orphaned = new AbortController();
   const endOrphaned = () => {
     log.warn({}, "the process that started this agent has ended");

@@ -91,17 +91,23 @@ const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 /** A report of a step run. Throws `malformed_request`, also without a known phase or with more outputs than a step may have. */
 export function readReport(message: ReportMessage | undefined): StepReport {
   if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
-  const { startedAtMs, endedAtMs, runId, jobId, ...rest } = parseMessage(report, message);
+  const given = parseMessage(report, message);
   if (message.phase === "STEP_PHASE_UNSPECIFIED") {
-    throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
+    throw new MillraceError("malformed_request", `the report of ${given.stepRunId} has no known phase`);
   }
-  const durationMs = startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0;
+  const { startedAtMs, endedAtMs } = given;
+  // A rest pattern takes V8 of Node 20 several times as long.
   return {
-    ...rest,
-    ofJob: { runId, jobId },
-    outputs: readOutputs(message),
+    stepRunId: given.stepRunId,
+    ofJob: { runId: given.runId, jobId: given.jobId },
+    token: given.token,
     phase: PHASES[message.phase],
-    durationMs,
+    exitCode: given.exitCode,
+    reason: given.reason,
+    outputs: readOutputs(message),
+    lastLine: given.lastLine,
+    durationMs: startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0,
+    usage: given.usage,
     ...(message.notes === undefined ? {} : { notes: readNotes(message.notes) }),
   };
 }

@@ -81,7 +81,7 @@ if (engine !== undefined)
           echo "version=1.2" >>"$MILLRACE_OUTPUT"; echo "# hi" >>"$MILLRACE_SUMMARY"
           [ -z "$HOSTNAME_OF_AGENT" ] && exit 3`,
       });
-      expect(first.end).to.deep.include({
+      expect(first.end, `${first.end.reason}; ${first.log.join(" | ")}`).to.deep.include({
         phase: "STEP_PHASE_FAILED",
         exitCode: 3,
         reason: "exit code 3",
@@ -94,9 +94,9 @@ if (engine !== undefined)
         "to stderr",
       ]);
       const second = await step(2, { container: container(), script: "cat lines; echo; ls /marker" });
-      expect(second.log).to.deep.equal(["a", "b", "/marker"]);
+      expect(second.log, second.end.reason).to.deep.equal(["a", "b", "/marker"]);
       const beside = await step(3, { script: "cat lines; echo; ls /marker 2>/dev/null || echo outside" });
-      expect(beside.log).to.deep.equal(["a", "b", "outside"]);
+      expect(beside.log, beside.end.reason).to.deep.equal(["a", "b", "outside"]);
       expect(await containers()).to.have.length(1);
       bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: true } });
       await until("the end of the container", async () => (await containers()).length === 0);

@@ -1,10 +1,17 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { distributionOf, type Sample, together, withSample } from "../../../src/app/statistics/counters.ts";
+import { addSample, distributionOf, type Sample, together } from "../../../src/app/statistics/counters.ts";
+import type { Counters } from "../../../src/stores/ports/statistics.ts";
 
 const sample = (durationMs: number | null, more: Partial<Sample> = {}): Sample => {
   return { result: "success", flaky: false, durationMs, waits: {}, ...more };
 };
+
+function withSample(counters: Counters, added: Sample): Counters {
+  const sum = { ...counters };
+  addSample(sum, added);
+  return sum;
+}
 
 describe("counters of statistics", () => {
   it("give quantiles that are at most 5 % off", () => {
@@ -29,7 +36,7 @@ describe("counters of statistics", () => {
 
   it("of several days add up to those of all samples", () => {
     const samples = [sample(3, { waits: { agent: 7, plan: null } }), sample(null, { result: "failed" }), sample(0)];
-    const all = samples.reduce(withSample, {});
+    const all = samples.reduce(withSample, {} as Counters);
     expect(together(samples.map((one) => withSample({}, one)))).to.deep.equal(all);
     expect(all).to.include({ success: 2, failed: 1 });
     expect(distributionOf(all, "duration")!.count).to.equal(2);
