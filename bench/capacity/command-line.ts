@@ -37,7 +37,7 @@ ${Object.entries(OPTIONS)
   .map(([name, [standard, , meaning]]) => `  --${`${name} N`.padEnd(20)} ${meaning}; default ${standard}`)
   .join("\n")}
   --here                 the machines are as fast as this one; default: as fast as the one that was measured
-  --tables               prints the tables of docs/capacity.md instead
+  --write-docs FILE      writes into a page what it shows: docs/capacity.md
   --unit-ms N            the machines take N ms for the loop of bench/capacity/unit.ts
 
 Numbers may end in k, M or G. docs/capacity.md says what the model knows.`;
@@ -46,8 +46,8 @@ export interface CommandLine {
   readonly load: GivenLoad;
   /** The machines are as fast as this one. */
   readonly here: boolean;
-  /** Only the tables of the costs are asked for. */
-  readonly tables: boolean;
+  /** The page into which the output and the tables are to be written, in place of those that it has. */
+  readonly docs: string | null;
 }
 
 /** Null for `--help`. Throws a {@link CommandLineError}. */
@@ -76,17 +76,17 @@ export function readCommandLine(args: readonly string[]): CommandLine | null {
   };
   if (load.steps < load.jobs)
     throw new CommandLineError("--steps counts the steps of all jobs, so there are at least as many as --jobs");
-  return { load, here: values["here"] === true, tables: values["tables"] === true };
+  return { load, here: values["here"] === true, docs: text(values, "write-docs") ?? null };
 }
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function parse(args: readonly string[]): Values {
   const options = Object.fromEntries(
-    [...Object.keys(OPTIONS), "unit-ms"].map((name) => [name, { type: "string" as const }]),
+    [...Object.keys(OPTIONS), "unit-ms", "write-docs"].map((name) => [name, { type: "string" as const }]),
   );
   try {
-    const flags = Object.fromEntries(["here", "tables", "help"].map((name) => [name, { type: "boolean" as const }]));
+    const flags = Object.fromEntries(["here", "help"].map((name) => [name, { type: "boolean" as const }]));
     return parseArgs({ args: [...args], options: { ...options, ...flags } }).values as Values;
   } catch (error) {
     throw new CommandLineError((error as Error).message);

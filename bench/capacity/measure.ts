@@ -1,8 +1,8 @@
 /**
- * `npm run bench:capacity -- [--store mongodb] [--only check] [--steps N] [--record]`: measures what the model of capacity is
- * fitted to, and what it is checked against. It takes some minutes for each store. Processor time counts, not time, so that other
+ * `npm run bench:capacity -- [--store mongodb] [--only check] [--seconds N] [--record]`: measures what the model of capacity is
+ * fitted to, and what it is checked against. It takes 7 minutes for each store. Processor time counts, not time, so that other
  * programs on the machine show little; the loop of unit.ts tells how fast the machine was meanwhile. `--only` names a shape, or all
- * shapes of `fit` or `check`, or `rates`. `--steps` is how many steps of each shape are run. `--record` writes what was measured
+ * shapes of `fit` or `check`, or `rates`. `--seconds` is for how long runs of each shape are started. `--record` writes what was measured
  * into measured.json.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,7 +10,6 @@ import { parseArgs } from "node:util";
 import { stopTestMongo } from "../../test/support/mongo.ts";
 import { until } from "../../test/support/until.ts";
 import { currentCommit, describeMachine } from "../machine.ts";
-import { keepInFlight } from "../measure/in-flight.ts";
 import { FollowedEnds } from "../millrace/followed-ends.ts";
 import { type Pipeline, Runs } from "../millrace/runs.ts";
 import { idleAgents, removals, viewedLines } from "./rates.ts";
@@ -21,26 +20,30 @@ import { measureUnit } from "./unit.ts";
 import { differenceOf, type Idle, rounded, scaled, usedBy } from "./usage.ts";
 import { CapacityWorld } from "./world.ts";
 
+/** Runs in flight, whose steps end at once. The installation is busy with them. */
 const IN_FLIGHT = 8;
-/** V8 compiles hot code late. */
-const WARM_UP_STEPS = 600;
-const LEAST_RUNS = 6;
+/** Steps that last leave it idle, so runs of so many jobs are in flight. No job waits for a slot of the agent. */
+const IN_FLIGHT_LASTING_JOBS = 40;
+/** For all shapes together: V8 compiles hot code late. */
+const WARM_UP_MS = 20_000;
 /** Workers count ended runs every 10 s; that is a part of their cost. */
-const SETTLE_MS = 12_000;
-const IDLE_MS = 24_000;
+const SETTLE_MS = 11_000;
+const IDLE_MS = 20_000;
 const LINES_MS = 120_000;
+/** Read before the record of the first store is written, which changes the checkout. */
+const COMMIT = currentCommit();
 
 /** What is to be measured of each store. */
 interface Choice {
   readonly shapes: readonly MeasuredShape[];
   readonly rates: boolean;
-  /** How many steps of each shape are run. */
-  readonly steps: number;
+  /** For so long, runs of each shape are started. */
+  readonly seconds: number;
 }
 
-async function measureStore(store: StoreName, { shapes, rates, steps }: Choice): Promise<Measured> {
+async function measureStore(store: StoreName, { shapes, rates, seconds }: Choice): Promise<Measured> {
   const { loadAverage, ...machine } = describeMachine(process.execPath);
-  const session: Session = { commit: currentCommit(), date: new Date().toISOString().slice(0, 10), loadAverage };
+  const session: Session = { commit: COMMIT, date: new Date().toISOString().slice(0, 10), loadAverage };
   const world = await CapacityWorld.start(store);
   try {
     const runs = new Runs(world, new FollowedEnds(world));
@@ -48,7 +51,7 @@ async function measureStore(store: StoreName, { shapes, rates, steps }: Choice):
     const idle = await idleRate(world);
     const rows: MeasuredRow[] = [];
     for (const shape of shapes) {
-      rows.push({ ...(await measureShape(world, runs, idle, shape, steps)), session });
+      rows.push({ ...(await measureShape(world, runs, idle, shape, seconds)), session });
       console.log(JSON.stringify({ store, ...rows.at(-1) }));
     }
     if (!rates) return { store, machine, rows };
@@ -72,15 +75,27 @@ async function measureRates(world: CapacityWorld, idle: Idle, session: Session):
 
 async function warmUp(world: CapacityWorld, runs: Runs, shapes: readonly MeasuredShape[]): Promise<void> {
   const all = shapes.length === 0 ? SHAPES : shapes;
-  for (const shape of all) {
-    const pipeline = await runs.pipeline(jobsOf(shape, world.stepProgram));
-    await runAll(runs, pipeline, Math.ceil(WARM_UP_STEPS / all.length / (shape.jobs * shape.steps)));
-  }
+  for (const shape of all) await runFor(runs, await pipelineOf(world, runs, shape), shape, WARM_UP_MS / all.length);
   await pause(SETTLE_MS);
 }
 
-function runAll(runs: Runs, pipeline: Pipeline, count: number): Promise<void> {
-  return keepInFlight(count, IN_FLIGHT, async () => void (await runs.run(pipeline)));
+function pipelineOf(world: CapacityWorld, runs: Runs, shape: MeasuredShape): Promise<Pipeline> {
+  return runs.pipeline(jobsOf(shape, world.stepFolder));
+}
+
+/** Starts runs for so long, and resolves when they have ended, with their number. */
+async function runFor(runs: Runs, pipeline: Pipeline, shape: MeasuredShape, ms: number): Promise<number> {
+  const lanes = amountsOf(shape).lasting > 0 ? Math.floor(IN_FLIGHT_LASTING_JOBS / shape.jobs) : IN_FLIGHT;
+  const from = performance.now();
+  let count = 0;
+  const lane = async (): Promise<void> => {
+    do {
+      count++;
+      await runs.run(pipeline);
+    } while (performance.now() - from < ms);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return count;
 }
 
 async function idleRate(world: CapacityWorld): Promise<Idle> {
@@ -96,20 +111,20 @@ async function measureShape(
   runs: Runs,
   idle: Idle,
   shape: MeasuredShape,
-  steps: number,
+  seconds: number,
 ): Promise<Omit<MeasuredRow, "session">> {
-  const pipeline = await runs.pipeline(jobsOf(shape, world.stepProgram));
-  const count = Math.max(LEAST_RUNS, Math.round(steps / (shape.jobs * shape.steps)));
+  const pipeline = await pipelineOf(world, runs, shape);
   const unitBefore = measureUnit();
-  const lines = (await world.storedLines()) + count * amountsOf(shape).line;
+  const lines = await world.storedLines();
   const bytes = await world.storeBytes();
+  let count = 0;
   const used = await usedBy(world, idle, async () => {
     await runs.checked(async () => {
-      await runAll(runs, pipeline, count);
+      count = await runFor(runs, pipeline, shape, seconds * 1_000);
       return [];
     });
-    const hasAll = async (): Promise<boolean> => (await world.storedLines()) >= lines;
-    await until("all lines are stored", hasAll, LINES_MS);
+    const wanted = lines + count * amountsOf(shape).line;
+    await until("all lines are stored", async () => (await world.storedLines()) >= wanted, LINES_MS);
     await pause(SETTLE_MS);
   });
   const storeBytes = (await world.storeBytes()) - bytes;
@@ -121,7 +136,7 @@ const { values } = parseArgs({
   options: {
     store: { type: "string", multiple: true, default: [...STORES] },
     only: { type: "string", multiple: true },
-    steps: { type: "string", default: "240" },
+    seconds: { type: "string", default: "6" },
     record: { type: "boolean", default: false },
   },
 });
@@ -130,13 +145,13 @@ const stores = values.store.map((name) => {
   if (store === undefined) throw new Error(`--store must be ${STORES.join(" or ")}, not ${name}`);
   return store;
 });
-const steps = Number(values.steps);
-if (!Number.isInteger(steps) || steps < 1) throw new Error("--steps must be a whole number above 0");
+const seconds = Number(values.seconds);
+if (!(seconds > 0)) throw new Error("--seconds must be a number above 0");
 const { only } = values;
 const choice: Choice = {
   shapes: SHAPES.filter(({ name, use }) => only === undefined || only.includes(name) || only.includes(use)),
   rates: only === undefined || only.includes("rates"),
-  steps,
+  seconds,
 };
 try {
   for (const store of stores) {

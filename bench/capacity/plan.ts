@@ -1,6 +1,6 @@
 /** What a load needs, from what each kind of work costs. Pure. */
 import { type Costs, isTime, type Model, predicted, type StoreRecord } from "./model.ts";
-import type { Amounts } from "./shapes.ts";
+import { type Amounts, COMPRESSED_LINES } from "./shapes.ts";
 
 /** What an operator expects. Steps, lines and so on are those of a mean run. */
 export interface Load {
@@ -90,16 +90,21 @@ export interface Capacity {
   readonly limits: readonly Limit[];
 }
 
-/** The work of a mean run. */
+/**
+ * The work of a mean run. On the safe side: every step counts as one that lasts, and whose start and end are reported alone.
+ */
 export function amountsOfLoad({ jobs, steps, lines, lineBytes, pieces, artifacts }: Load): Amounts {
   const writes = lines > 0;
   return {
     run: 1,
-    job: jobs,
-    step: steps,
+    job: jobs - 1,
+    step: steps - jobs,
+    alone: 2 * steps - jobs,
+    lasting: steps,
     log: writes ? steps : 0,
-    piece: writes ? steps * (Math.max(1, pieces) - 1) : 0,
+    piece: writes ? steps * (pieces - 1) : 0,
     line: steps * lines,
+    small: lines / pieces < COMPRESSED_LINES ? steps * lines : 0,
     kilobyte: (steps * lines * lineBytes) / 1_000,
     artifact: artifacts,
   };
@@ -111,7 +116,10 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
   const run = inMs(predicted(model, amounts), load.unitMs);
   const perSecond = load.runsPerDay / DAY_SECONDS;
   const runsPerSecond = perSecond * load.peak;
-  const ofLog = inMs(predicted(model, { ...amounts, run: 0, job: 0, step: 0, artifact: 0 }), load.unitMs);
+  const ofLog = inMs(
+    predicted(model, { ...amounts, run: 0, job: 0, step: 0, alone: 0, lasting: 0, artifact: 0 }),
+    load.unitMs,
+  );
   const logBytesOfRun = ofLog["storeBytes"] ?? 0;
   const [base, removal] = [baseOf(load, record), removalOf(load, record)];
   const used = (figure: string): number =>
@@ -228,7 +236,8 @@ function piecesFor(used: number, most: number): number {
   return Math.max(1, Math.ceil(used / most));
 }
 
-function inMs(costs: Costs, unitMs: number): Costs {
+/** Costs with their times in ms of a machine, in place of units. */
+export function inMs(costs: Costs, unitMs: number): Costs {
   return Object.fromEntries(
     Object.entries(costs).map(([figure, value]) => [figure, isTime(figure) ? value * unitMs : value]),
   );

@@ -1,9 +1,18 @@
 /** What `npm run capacity` prints. Pure. */
 import { columns } from "./columns.ts";
 import type { GivenLoad } from "./command-line.ts";
-import { type Costs, errorsOf, modelOf, type StoreName, type StoreRecord, withAllNodes } from "./model.ts";
-import { BUSY, type Capacity, capacityFor, type Limit, type Load, unitOf } from "./plan.ts";
-import { MEANING, WORK } from "./shapes.ts";
+import {
+  type Costs,
+  errorsOf,
+  isTime,
+  modelOf,
+  predicted,
+  type StoreName,
+  type StoreRecord,
+  withAllNodes,
+} from "./model.ts";
+import { BUSY, type Capacity, capacityFor, inMs, type Limit, type Load, unitOf } from "./plan.ts";
+import { amountsOf, MEANING, WORK } from "./shapes.ts";
 
 /** Without a unit in the load, the machines are as fast as the one that the store was measured on. */
 export function reportOf(records: readonly StoreRecord[], given: GivenLoad): string {
@@ -139,14 +148,40 @@ function checkLines(records: readonly StoreRecord[]): readonly string[] {
           return [row.name, ...checked.map(([figure]) => percent(errors[figure] ?? 0))];
         });
       const { cores, cpu } = record.machine;
+      const unit = `takes ${short(unitOf(record))} ms for the loop of bench/capacity/unit.ts`;
       return [
-        `  with ${record.store === "mongodb" ? "MongoDB" : "SQLite"}, on ${counted(cores, "core")} of ${cpu}`,
+        `  with ${STORE_NAMES[record.store]}, on a machine with ${counted(cores, "core")} of ${cpu} that ${unit}`,
         ...sessionsOf(record).map((session) => `  measured with ${session}`),
         ...indented(indented(columns([["", ...checked.map(([, name]) => name)], ...table]))),
       ];
     }),
   ];
 }
+
+/** The runs that the model was not fitted to: what they cost, beside what the model says. Times are those of the machine. */
+export function checkTable(records: readonly StoreRecord[]): string {
+  const rows = records.flatMap((record) => {
+    const measured = record.rows.map(withAllNodes);
+    const model = modelOf(measured);
+    const figures = Object.entries({ ...checkedOn(record.store), redisMs: "processor of Redis" });
+    return measured
+      .filter(({ use }) => use === "check")
+      .flatMap((row) => {
+        const expected = inMs(predicted(model, amountsOf(row)), row.unitMs);
+        return figures.map(([figure, name]) => {
+          const unit = isTime(figure) ? ", ms" : "";
+          return [row.name, STORE_NAMES[record.store], `${name}${unit}`, row.cost[figure]!, expected[figure]!] as const;
+        });
+      });
+  });
+  return [
+    "| a run of | on | | measured | by the model |",
+    "| --- | --- | --- | ---: | ---: |",
+    ...rows.map(([run, on, what, cost, by]) => `| ${[run, on, what, digits(cost, 3), digits(by, 3)].join(" | ")} |`),
+  ].join("\n");
+}
+
+const STORE_NAMES: Readonly<Record<StoreName, string>> = { mongodb: "MongoDB", sqlite: "SQLite" };
 
 function sessionsOf({ rows, rates }: StoreRecord): readonly string[] {
   const sessions = new Map([...rows, rates].map(({ session }) => [JSON.stringify(session), session]));
@@ -228,7 +263,7 @@ export function costTable(record: StoreRecord): string {
   const parts = WORK.map((work) =>
     row(
       MEANING[work],
-      Object.fromEntries(names.map((figure) => [figure, model[figure]![work] * (figure.endsWith("Ms") ? unitMs : 1)])),
+      Object.fromEntries(names.map((figure) => [figure, model[figure]![work] * (isTime(figure) ? unitMs : 1)])),
     ),
   );
   return [
@@ -242,8 +277,8 @@ export function costTable(record: StoreRecord): string {
   ].join("\n");
 }
 
-/** Two digits; 0 for what noise may have made negative. */
-function digits(value: number): string {
-  const rounded = Math.max(0, Number(value.toPrecision(2)));
+/** So many digits; 0 for what noise may have made negative. */
+function digits(value: number, count = 2): string {
+  const rounded = Math.max(0, Number(value.toPrecision(count)));
   return rounded >= 1_000 ? whole(rounded) : rounded < 0.0005 ? "0" : String(rounded);
 }

@@ -19,14 +19,15 @@ import { Api } from "../millrace/api.ts";
 import { TOKEN } from "../millrace/installation.ts";
 import { startMongo } from "../millrace/mongo.ts";
 import type { Costs, StoreName } from "./model.ts";
-import { STEP_PROGRAM } from "./shapes.ts";
+import { stepFiles } from "./shapes.ts";
 import { MongoCommands } from "./mongo-commands.ts";
 
 const NODES: Readonly<Record<StoreName, Readonly<Record<string, string>>>> = {
   mongodb: { edge: "edge", gateway: "gateway", worker: "worker" },
   sqlite: { node: "edge,gateway,worker" },
 };
-const STEP_FILE = "step.sh";
+/** More than the jobs that run at a time: a job that waits for a slot costs more than others. */
+const AGENT_SLOTS = 50;
 const SHOWN_LOG_CHARS = 2_000;
 
 /** What the store holds. */
@@ -56,7 +57,7 @@ export class CapacityWorld {
     const world = await ProcessWorld.create();
     const redis = await startTestRedis();
     try {
-      await writeFile(join(world.folder, STEP_FILE), STEP_PROGRAM);
+      for (const [name, text] of stepFiles()) await writeFile(join(world.folder, name), text);
       const dataDir = join(world.folder, "data");
       const [store, storeEnv] = storeName === "sqlite" ? [sqliteBytes(dataDir), {}] : await mongoBytes();
       const env = {
@@ -68,7 +69,7 @@ export class CapacityWorld {
       };
       const nodes: Record<string, ServeNode> = {};
       for (const [name, roles] of Object.entries(NODES[storeName])) nodes[name] = await world.serve(roles, { env });
-      const agent = await startAgent(world, (nodes["gateway"] ?? nodes["node"])!.grpc!, 50);
+      const agent = await startAgent(world, (nodes["gateway"] ?? nodes["node"])!.grpc!, AGENT_SLOTS);
       const client = new Redis(redis.connection);
       const pid = Number(/^process_id:(\d+)/m.exec(await client.info("server"))![1]);
       return new CapacityWorld(world, { server: redis, client, pid }, nodes, agent, store);
@@ -100,9 +101,9 @@ export class CapacityWorld {
     this.api = new Api(`http://${http}`, TOKEN);
   }
 
-  /** The path of the program of the steps. */
-  get stepProgram(): string {
-    return join(this.#world.folder, STEP_FILE);
+  /** The folder with the files of the steps. */
+  get stepFolder(): string {
+    return this.#world.folder;
   }
 
   /** What all was used since the start. The bytes are counted apart, because counting takes long. */

@@ -146,6 +146,8 @@ export interface DispatchBuilderOptions {
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
   readonly onRefused: (step: GrantedStep, reason: string) => Promise<void>;
+  /** Called with a dispatch that was built while its grant is being saved. It may never be sent. */
+  readonly onPrepared?: ((dispatch: Dispatch) => void) | undefined;
 }
 
 export class DispatchBuilder {
@@ -211,7 +213,10 @@ export class DispatchBuilder {
         run === undefined
           ? await this.#documentsOf(granted)
           : { plan: run.plan, origin: run.aggregate.head.origin, spec: run.jobs[granted.jobIndex]! };
-      return isOfPlan(granted, documents) ? this.#buildOf(granted, documents) : undefined;
+      if (!isOfPlan(granted, documents)) return undefined;
+      const dispatch = await this.#buildOf(granted, documents);
+      this.#options.onPrepared?.(dispatch);
+      return dispatch;
     });
   }
 

@@ -12,7 +12,7 @@ import { OpenSessions } from "../app/identity/sessions.ts";
 import { CheckoutTokens } from "./checkout-tokens.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
-import { DispatchBuilder } from "./dispatch-builder.ts";
+import { type Dispatch, DispatchBuilder } from "./dispatch-builder.ts";
 import { SecretHandout } from "./secret-handout.ts";
 import { LogLimits } from "./log-limits.ts";
 
@@ -49,11 +49,12 @@ export interface GatewayContext extends AppContext, GatewayParts {
   readonly sessions: OpenSessions;
 }
 
-/** A context with a new gateway id. The caller starts and stops the claim queue. */
+/** A context with a new gateway id. The caller starts and stops the claim queue. `onPrepared`: see {@link DispatchBuilder}. */
 export function gatewayContext(
   context: AppContext,
   heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
   sessionCheckMs?: number,
+  onPrepared?: (dispatch: Dispatch) => void,
 ): GatewayContext {
   const handout = new SecretHandout(context);
   const ask = (asked: AskedCheckout) => checkoutToken(context, asked);
@@ -67,6 +68,7 @@ export function gatewayContext(
     contentLimits: contentLimitsOf(context),
     checkoutToken: (step, asked) => tokens.of(step, asked),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
+    onPrepared,
   });
   context.begunRuns?.listen((run) => builder.learn(run));
   context.begunRuns?.listenComing((step, run) => {

@@ -6,7 +6,8 @@ import type { Admission } from "../gateway/admission.ts";
 import { AgentSessions } from "../gateway/agent-sessions.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { agentCaller } from "../gateway/registration.ts";
-import type { Duplex } from "./calls.ts";
+import { type Duplex, encoded } from "./calls.ts";
+import type { EarlyDispatches } from "./messages/early-dispatches.ts";
 import { connectResponse, readHeartbeat, readHello, readReport } from "./messages/agent-messages.ts";
 
 const HELLO_WITHIN_MS = 10_000;
@@ -15,11 +16,13 @@ const HELLO_WITHIN_MS = 10_000;
 export class AgentChannels {
   readonly #context: GatewayContext;
   readonly #admission: Admission;
+  readonly #early: EarlyDispatches;
   readonly #sessions: AgentSessions;
 
-  constructor(context: GatewayContext, admission: Admission) {
+  constructor(context: GatewayContext, admission: Admission, early: EarlyDispatches) {
     this.#context = context;
     this.#admission = admission;
+    this.#early = early;
     this.#sessions = new AgentSessions(context);
   }
 
@@ -34,7 +37,10 @@ export class AgentChannels {
     const session = this.#sessions.begin({
       caller: agent,
       hello,
-      write: (message) => write(connectResponse(message)),
+      write: (message) => {
+        const bytes = this.#early.find(message);
+        return write(bytes === undefined ? connectResponse(message) : encoded(bytes));
+      },
       end,
     });
     const close = (): void => session.close();

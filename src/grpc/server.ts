@@ -40,6 +40,7 @@ import { streamService } from "./stream-service.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { Admission } from "../gateway/admission.ts";
 import { gatewayContext } from "../gateway/gateway-context.ts";
+import { EarlyDispatches } from "./messages/early-dispatches.ts";
 
 /** PushLogs batches hold 1 MiB of text; hellos name everything that an agent holds. */
 const MAX_MESSAGE_BYTES = 4 << 20;
@@ -78,9 +79,12 @@ export interface GrpcServer {
 }
 
 export function createGrpcServer(context: AppContext, options: GrpcServerOptions): GrpcServer {
-  const gateway = gatewayContext(context, options.heartbeatIntervalMs, options.sessionCheckMs);
+  const early = new EarlyDispatches();
+  const gateway = gatewayContext(context, options.heartbeatIntervalMs, options.sessionCheckMs, (dispatch) =>
+    early.encode(dispatch),
+  );
   const perSecond = options.agentsPerSecond ?? AGENTS_PER_SECOND;
-  const channels = new AgentChannels(gateway, new Admission({ perSecond, clock: context.clock }));
+  const channels = new AgentChannels(gateway, new Admission({ perSecond, clock: context.clock }), early);
   const streams = new ServerStreams(gateway, options.stallMs);
   const followers = {
     runEvents: new RunEventFeed(gateway),

@@ -2,6 +2,7 @@
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import type { Logger } from "../../src/domain/logger.ts";
 import { until } from "../support/until.ts";
 import { AgentBench, processesWith, sleepOf } from "./test-agent.ts";
 
@@ -342,5 +343,24 @@ describe("a step on an agent", () => {
     bench.gateway.dispatch({ script: `echo ran >> ${marks}`, stepRunId: "step_2" });
     expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
     expect(await readFile(marks, "utf8")).to.equal("ran\n");
+  });
+});
+
+describe("the log of an agent", () => {
+  it("tells of the begin of a step and then of its end, also when the agent ends at once", async () => {
+    const bench = await new AgentBench().open();
+    try {
+      const lines: string[] = [];
+      const info: Logger["info"] = (...[, message]) => void lines.push(message);
+      const quiet = () => {};
+      const agent = await bench.start({ log: { debug: quiet, info, warn: quiet, error: quiet } });
+      bench.gateway.dispatch({ script: "true" });
+      await bench.gateway.endOf();
+      await agent.kill();
+      const ofSteps = lines.filter((line) => line.includes("a step run"));
+      expect(ofSteps).to.deep.equal(["a step run begins", "a step run has ended"]);
+    } finally {
+      await bench.end();
+    }
   });
 });

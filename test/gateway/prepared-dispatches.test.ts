@@ -3,9 +3,12 @@ import { expect } from "chai";
 import type { GrantedStep } from "../../src/domain/effects.ts";
 import { asId, type RunId } from "../../src/domain/ids.ts";
 import type { JobSpec } from "../../src/domain/plan.ts";
-import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
+import { type Dispatch, DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import { PreparedDispatches } from "../../src/gateway/prepared-dispatches.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { connectResponse } from "../../src/grpc/messages/agent-messages.ts";
+import { EarlyDispatches } from "../../src/grpc/messages/early-dispatches.ts";
+import { ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { LOG_LIMIT } from "../support/log-limit.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -56,7 +59,10 @@ describe("a builder of dispatches", () => {
   let reads: number;
 
   /** A builder for a run whose job has these steps. */
-  function builderOf(steps: readonly Partial<JobSpec["steps"][number]>[]): DispatchBuilder {
+  function builderOf(
+    steps: readonly Partial<JobSpec["steps"][number]>[],
+    onPrepared?: (dispatch: Dispatch) => void,
+  ): DispatchBuilder {
     const [spec] = jobSpecsOf(plan);
     const job = { ...spec!, steps: spec!.steps.map((step, index) => ({ ...step, ...steps[index] })) };
     const counted = <T>(value: T) => {
@@ -74,8 +80,34 @@ describe("a builder of dispatches", () => {
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       handout: { refusal: () => Promise.resolve(undefined) },
       onRefused: (_, reason) => Promise.reject(new Error(reason)),
+      onPrepared,
     });
   }
+
+  it("tells of a dispatch before it is asked for, and of none that was not prepared", async () => {
+    const told: Dispatch[] = [];
+    const builder = builderOf([{}, {}], (dispatch) => told.push(dispatch));
+    await builder.build(STEP);
+    expect(told).to.deep.equal([]);
+    builder.prepare(STEP);
+    await nextTurn();
+    await nextTurn();
+    expect(told).to.have.length(1);
+    expect(await builder.build(STEP)).to.equal(told[0]);
+  });
+
+  it("has the dispatches that it prepares encoded as they would be when they are sent", async () => {
+    const early = new EarlyDispatches();
+    const builder = builderOf([{}, {}], (dispatch) => early.encode(dispatch));
+    builder.prepare(STEP);
+    await nextTurn();
+    await nextTurn();
+    const message = { type: "dispatch", dispatch: (await builder.build(STEP))! } as const;
+    expect(ConnectResponse.decode(early.find(message)!)).to.deep.equal(
+      ConnectResponse.decode(ConnectResponse.encode(connectResponse(message)).finish()),
+    );
+    expect(early.find({ type: "dispatch", dispatch: (await builder.build(STEP))! })).to.equal(undefined);
+  });
 
   it("makes the same dispatch of a step whether it was prepared or not, and reads nothing more for a prepared one", async () => {
     const unprepared = await builderOf([{}, {}]).build(STEP);

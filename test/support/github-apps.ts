@@ -15,20 +15,21 @@ export interface IssuedToken {
   readonly expiresAt: number;
 }
 
-/** Making a key of RSA takes time: one is enough for all tests, and one that no App has. */
-const [OWN, FOREIGN] = Array.from({ length: 2 }, () => generateKeyPairSync("rsa", { modulusLength: 2_048 }));
+/** Making a key of RSA takes time: one is enough for all tests of a process, and most tests need none. */
+const keyPair = () => generateKeyPairSync("rsa", { modulusLength: 2_048 });
+let own: ReturnType<typeof keyPair> | undefined;
+/** A key that no App has. */
+let foreign: ReturnType<typeof keyPair> | undefined;
 const DOCS = "https://docs.github.com/rest";
 
 /** The form in which GitHub hands out keys. */
-function pemOf({ privateKey }: typeof OWN & object): string {
+function pemOf({ privateKey }: ReturnType<typeof keyPair>): string {
   return privateKey.export({ type: "pkcs1", format: "pem" }) as string;
 }
 
 export class GitHubApps {
   readonly appId = 12_345;
   readonly installationId = 678;
-  readonly privateKey = pemOf(OWN!);
-  readonly foreignKey = pemOf(FOREIGN!);
   readonly issued: IssuedToken[] = [];
   isSuspended = false;
   permissions: Readonly<Record<string, Access>> = {
@@ -42,6 +43,14 @@ export class GitHubApps {
   lifeMs = 3_600_000;
   /** By how much the clock of the host is ahead of that of this process. */
   aheadMs = 0;
+
+  get privateKey(): string {
+    return pemOf((own ??= keyPair()));
+  }
+
+  get foreignKey(): string {
+    return pemOf((foreign ??= keyPair()));
+  }
 
   now(): number {
     return Date.now() + this.aheadMs;
@@ -81,7 +90,7 @@ export class GitHubApps {
     const now = Math.floor(this.now() / 1_000);
     try {
       const currentDate = new Date(now * 1_000);
-      const { payload } = await jwtVerify(proof, OWN!.publicKey, { algorithms: ["RS256"], currentDate });
+      const { payload } = await jwtVerify(proof, (own ??= keyPair()).publicKey, { algorithms: ["RS256"], currentDate });
       const { iss, iat = 0, exp = 0 } = payload;
       if (iss !== String(this.appId)) return "Integration must generate a public key";
       if (iat > now) {
