@@ -39,7 +39,7 @@ import { Workspaces } from "./folders/workspace.ts";
 /** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
 /**
- * How long a line about a step waits for the log. Whoever reads the log would otherwise take a processor while the process of a
+ * How long a line about a step waits for the log. The reader of the log would otherwise take a processor while the process of a
  * step begins.
  */
 const LINES_AFTER_MS = 5;
