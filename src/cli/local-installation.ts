@@ -92,7 +92,10 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     teardown.add("the agent", () => agent.stop());
     const slots = await waitForAgent(api, dataDir, signal);
     onReady("agent", `ready (${slots} jobs at a time)`);
-    teardown.add("the looks for work", optimiseWhileBusy());
+    teardown.add(
+      "the looks for work",
+      optimiseWhileBusy({ whenWorkBegins: (begins) => node.context.begunRuns?.listenSent(begins) }),
+    );
     return {
       node,
       api,

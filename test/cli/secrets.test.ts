@@ -41,7 +41,7 @@ describe("millrace secrets rotate-key", function () {
     await vaultWith(lost).create({ ...scope, name: "LOST" }, "a value", "ann");
     const MILLRACE_MASTER_KEY = [keys[2], keys[0]].map((key) => key!.toString("hex")).join(",");
     const first = await rotate("data", { MILLRACE_MASTER_KEY });
-    expect(first.stdout).to.equal(`1 secrets were encrypted again, with the master key ${young!.id}\n`);
+    expect(first.stdout).to.equal(`1 secret was encrypted again, with the master key ${young!.id}\n`);
     expect(first.stderr).to.equal(
       `${scope.pipelineId}: the secret LOST cannot be read: it is sealed with the master key ${lost!.id}, which was not found\n`,
     );

@@ -9,6 +9,7 @@ describe("the optimising compiler of V8", () => {
   let shareOfProcessor = 0;
   let changes: boolean[] = [];
   let cancel: () => void = () => {};
+  let workBegins: () => void = () => {};
 
   beforeEach(() => {
     changes = [];
@@ -23,6 +24,7 @@ describe("the optimising compiler of V8", () => {
       },
       setOptimising: (isOn) => void changes.push(isOn),
       lookMs: LOOK_MS,
+      whenWorkBegins: (begins) => (workBegins = begins),
     });
   });
   afterEach(() => cancel());
@@ -44,6 +46,15 @@ describe("the optimising compiler of V8", () => {
       await sleep(3 * LOOK_MS);
     }
     expect(changes).to.deep.equal([]);
+  });
+
+  it("works at once when a run begins, and rests when there is little to do behind it", async () => {
+    shareOfProcessor = 0.005;
+    workBegins();
+    workBegins();
+    expect(changes).to.deep.equal([true]);
+    await until("it rests", () => changes.length === 2, 10_000);
+    expect(changes).to.deep.equal([true, false]);
   });
 
   it("works at the end of the looks, and keeps on", async () => {

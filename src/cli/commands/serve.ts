@@ -39,7 +39,10 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
       signal,
     });
-    const cancels = [freeQuietGarbage(), optimiseWhileBusy()];
+    const cancels = [
+      freeQuietGarbage(),
+      optimiseWhileBusy({ whenWorkBegins: (begins) => node.context.begunRuns?.listenSent(begins) }),
+    ];
     try {
       const { http, grpc, metrics, adminToken } = node;
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
