@@ -5,6 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { execFile } from "node:child_process";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Container } from "../../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { oomKillsIn } from "../process/cgroups.ts";
@@ -16,6 +17,8 @@ import type { ClientOptions, ContainerEngine, EngineAnswer } from "./engine.ts";
 
 /** What an engine may take from the start of a container to its first line. */
 const START_MS = 120_000;
+/** Between two questions whether the engine has noted the start. */
+const NOTED_MS = 50;
 /** What the end of a step may take inside of its container. */
 const END_MS = 30_000;
 /** What giving all files of a workspace to another user may take. */
@@ -69,6 +72,8 @@ export class RunningContainer {
       const problem = await container.#whenReady();
       signal.throwIfAborted();
       if (problem !== undefined) throw new MillraceError("conflict", `the container cannot be started: ${problem}`);
+      await container.#whenNoted();
+      signal.throwIfAborted();
       return container;
     } catch (error) {
       await container.remove();
@@ -145,6 +150,19 @@ export class RunningContainer {
         resolve(`${text ?? `it ended with exit code ${code}`}${missing}`);
       });
     });
+  }
+
+  /**
+   * The first process may write before the engine has noted that it runs. Until then, the engine starts no other process in the
+   * container: "container state improper", says Podman.
+   */
+  async #whenNoted(): Promise<void> {
+    const { engine, name } = this.#place;
+    while (!this.#isGone) {
+      const { code, stdout } = await engine.ask(["inspect", "--format", "{{.State.Running}}", name]);
+      if (code !== 0 || stdout.trim() === "true") return;
+      await sleep(NOTED_MS);
+    }
   }
 
   async #giveFolders({ uid, gid }: Owner): Promise<void> {
