@@ -23,7 +23,7 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
 /** How many files run in parallel at most, while the processors are idle (test/support/turns.ts). */
-const MOST_JOBS = 10;
+const MOST_JOBS = 8;
 /** The priority of files without bounds, as `nice` counts it: the lowest, so that it takes nothing from the other lane. */
 const LOW_PRIORITY = 19;
 

@@ -184,6 +184,8 @@ export class ProcessWorld {
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
     });
+    // A program may end without having read it.
+    child.stdin?.on("error", () => {});
     child.stdin?.end(input);
     const started = new StartedProcess(child);
     this.#started.push(started);

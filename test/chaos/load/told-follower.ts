@@ -7,7 +7,10 @@ import { startReceiver, type TestReceiver } from "../../support/receiver.ts";
 import type { RunEvidence, Violation } from "../check/evidence.ts";
 import type { Client } from "./client.ts";
 
-/** They are tried again some seconds later. */
+/**
+ * How many events are refused at first, each of them once: they are tried again some seconds later. An event that fails a few times
+ * more is tried again after minutes, which is later than the judge waits.
+ */
 const REFUSED = 20;
 
 type StoredEvent = RunEvidence["events"][number];
@@ -55,6 +58,7 @@ export class ToldFollower {
   /** What each event said, by its run and number, the same in each repeat. */
   readonly #told = new Map<string, Set<string>>();
   #requests = 0;
+  readonly #refused = new Set<string>();
 
   private constructor(receiver: TestReceiver, telling: Telling) {
     this.#receiver = receiver;
@@ -62,9 +66,13 @@ export class ToldFollower {
     receiver.answer = ({ body }) => {
       // Neither bodies nor headers of thousands of requests are kept.
       receiver.received.length = 0;
-      if (++this.#requests <= REFUSED) return { status: 503 };
+      this.#requests++;
       const told = JSON.parse(body) as ToldEvent;
       const key = keyOf(told.data.runId, told.data.number);
+      if (this.#refused.size < REFUSED && !this.#refused.has(key)) {
+        this.#refused.add(key);
+        return { status: 503 };
+      }
       this.#told.set(key, (this.#told.get(key) ?? new Set()).add(telling.wordsOf(told)));
       return { status: 204 };
     };
