@@ -4,11 +4,11 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { DEFAULT_TENANT, type HookId, newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AuditEntry } from "../../src/stores/ports/audit.ts";
-import type { UploadRecord } from "../../src/stores/ports/uploads.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { deliveryOf } from "../../test/contracts/delivery-store.ts";
 import { hookOf, receivedOf } from "../../test/contracts/hook-store.ts";
 import { sampleAggregate, sampleApproval, saveOf } from "../../test/contracts/samples.ts";
+import { uploadRecord } from "../../test/contracts/upload-store.ts";
 import { pipelineRecord } from "../../test/support/pipelines.ts";
 
 /** The first row of each kind is of this time; each further one is a second later. */
@@ -57,7 +57,7 @@ async function fill(path: string, runs: number, original: ReturnType<typeof samp
   await stores.aggregates.create(original);
   await stores.aggregates.save(saveOf(original, {}, [sampleApproval(original, { stage: 0 }, FIRST_AT)]));
   await stores.audit.append(entryOf(projectId));
-  await stores.uploads.begin(uploadOf(projectId));
+  await stores.uploads.begin(uploadRecord({ projectId, createdAt: FIRST_AT, usedAt: FIRST_AT, expiresAt: FIRST_AT }));
   await stores.deliveries.tell([deliveryOf(LANE, { projectId, state: "delivered", ...SENT })], []);
   await stores.hooks.take(receivedOf(hook, { state: "done" }), "{}");
   await stores.pipelines.create(pipelineRecord(newId("pl"), { projectId, createdAt: FIRST_AT }));
@@ -124,23 +124,5 @@ function entryOf(projectId: ProjectId): AuditEntry {
     after: { name: "one" },
     reason: null,
     leftOut: 0,
-  };
-}
-
-function uploadOf(projectId: ProjectId): UploadRecord {
-  const times = { createdAt: FIRST_AT, usedAt: FIRST_AT, expiresAt: FIRST_AT };
-  return {
-    uploadId: newId("upl"),
-    projectId,
-    name: "file",
-    type: "text/plain",
-    state: "uploading",
-    sizeBytes: 100,
-    sha256: "",
-    sniffedType: null,
-    typeMatches: true,
-    createdBy: "ann",
-    writer: "bench",
-    ...times,
   };
 }

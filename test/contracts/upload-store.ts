@@ -15,7 +15,7 @@ const CONTENT: StoredContent = {
 
 const newProject = (): ProjectId => newId("prj");
 
-function uploadRecord(overrides: Partial<UploadRecord> = {}): UploadRecord {
+export function uploadRecord(overrides: Partial<UploadRecord> = {}): UploadRecord {
   return {
     uploadId: newId("upl"),
     projectId: newProject(),

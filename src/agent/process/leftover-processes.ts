@@ -7,9 +7,8 @@
  */
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { signalGroup } from "./process-group.ts";
 import { MARK } from "./kill-script.ts";
-import { sendSignal } from "./process-group.ts";
+import { sendSignal, signalGroup } from "./process-group.ts";
 
 /** Process ids cannot wrap around completely within this time: a system has at least 32768 of them. */
 const NO_WRAP_MS = 200;
