@@ -34,7 +34,6 @@ export interface DiskReserveOptions {
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
   readonly #file: string;
-  readonly #listeners: ((isFull: boolean) => void)[] = [];
   #isFull = false;
   /** By the last look. */
   #isAmple = false;
@@ -43,10 +42,6 @@ export class DiskReserve {
   constructor(options: DiskReserveOptions) {
     this.#options = options;
     this.#file = join(options.folder, RESERVE_FILE);
-  }
-
-  get isFull(): boolean {
-    return this.#isFull;
   }
 
   /** Looks at the disk at once, and then once or twice a second until {@link stop}. */
@@ -58,11 +53,6 @@ export class DiskReserve {
 
   stop(): void {
     this.#cancel?.();
-  }
-
-  /** Calls `listener` when the disk has become full, and when there is room again. */
-  onChange(listener: (isFull: boolean) => void): void {
-    this.#listeners.push(listener);
   }
 
   /** Gives the reserve up when the disk is full, and makes it again when there is room. */
@@ -156,7 +146,6 @@ export class DiskReserve {
     const free = this.#measure()?.free;
     if (isFull) log.warn({ folder, free }, "the disk is full: its reserve is given up, and nothing new is stored");
     else log.info({ folder, free }, "there is room on the disk again: everything is stored");
-    for (const listener of this.#listeners) listener(isFull);
   }
 }
 
