@@ -25,12 +25,12 @@ const OPEN_ENDED = /[*{}()[\]?+!\\]/;
  * To be called when the router has all its routes. Answers what `router.routes()` would, for routes that answer each request: of
  * several that match, the first one is called. `router.match` is fast from then on, too.
  */
-export function indexRoutes(router: Router<RequestState>): Served {
+export function indexRoutes(router: Router<RequestState>): Served & { readonly router: Router<RequestState> } {
   const routesFor = indexOf(router);
   const match = (routes: Routes, path: string, method: string) => Router.prototype.match.call(routes, path, method);
   router.match = (path, method) => match(routesFor(path), path, method);
   const chains = new Map<Layer, Middleware<RequestState>>();
-  return (ctx, next) => {
+  const serve: Served = (ctx, next) => {
     const { path, method } = ctx;
     const routes = routesFor(path);
     if (!routes.hasRoute) return next();
@@ -49,6 +49,7 @@ export function indexRoutes(router: Router<RequestState>): Served {
     }
     return chain(ctx, next);
   };
+  return Object.assign(serve, { router });
 }
 
 /** Calls the steps one in another. */
