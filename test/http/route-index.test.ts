@@ -73,7 +73,8 @@ describe("a router with an index", () => {
     const app = new Koa<RequestState>();
     for (const router of [first, second]) app.use(indexRoutes(router));
     app.use((ctx) => void (ctx.body = `none of ${(ctx["matched"] ?? []).length}`));
-    const server = createServer(app.callback()).listen(0, "127.0.0.1");
+    const handle = app.callback();
+    const server = createServer((request, response) => void handle(request, response)).listen(0, "127.0.0.1");
     try {
       await once(server, "listening");
       const read = async (path: string, method = "GET") =>
