@@ -49,8 +49,8 @@ export const MAX_SPARE_REQUEST_BYTES = 16_384;
  * of its step to descriptor 4, which spare processes alone read: the starter need not run before the program begins. The
  * agent gives a spare process one step. The next one is made when the step has ended; when the step runs for long, the agent
  * asks for it by a request that is the id alone. Two must never read at a time, because one would take the request of the
- * other. So a spare process that has read its request writes its id into a pipe, into which the starter looks then: nobody
- * waits for that pipe, so that writing to it wakes no process. A request that was written for a spare process that had
+ * other. So a spare process that has read its request writes its id into a pipe, into which the starter looks then: no
+ * process waits for that pipe, so that writing to it wakes none. A request that was written for a spare process that had
  * ended by then is passed over by the next one. A spare ends when descriptor 4 closes. It rehearses what it will do,
  * without an id and with a program that the system refuses to start: the memory that a process touches first after a fork
  * costs a fault for each page.
