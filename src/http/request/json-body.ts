@@ -9,6 +9,7 @@ import { refuseEncoded } from "./plain-body.ts";
 import type { ApiContext } from "./state.ts";
 
 const MAX_DEPTH = 64;
+const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 /** Objects lose a member of this name without a word: it is the name of their prototype. */
 const RESERVED_KEY = "__proto__";
 
@@ -67,7 +68,7 @@ function refuseExcess(bytes: Uint8Array, values: number): number {
 
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF_8.decode(bytes);
   } catch (error) {
     throw new MillraceError("malformed_request", "the body is not valid UTF-8", { cause: error });
   }

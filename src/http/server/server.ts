@@ -151,8 +151,6 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const streams = new EventStreams(context, followers.limits);
   addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES, { named });
 
-  for (const router of [wellKnown, open, forms, api]) indexRoutes(router);
-
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
   app.use(allowOrigins(options.origins ?? []));
@@ -163,14 +161,14 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     ctx.state.smallBodyWithinMs = headWithinMs;
     return next();
   });
-  app.use(health.routes());
+  app.use(indexRoutes(health));
   const { rateLimits = NO_RATE_LIMITS } = options;
   const limits = typeof rateLimits === "function" ? rateLimits : () => rateLimits;
   app.use(limitRates(context.clock, limits, addressOf, proofOf, (path) => path.startsWith(`${API}/hooks/`)));
-  app.use(wellKnown.routes());
-  app.use(open.routes());
-  app.use(forms.routes());
-  app.use(api.routes());
+  app.use(indexRoutes(wellKnown));
+  app.use(indexRoutes(open));
+  app.use(indexRoutes(forms));
+  app.use(indexRoutes(api));
   app.use(serveWebPage(options.webFolder ?? webFolder()));
   app.use(refuseUnmatched(api, authenticated));
 
