@@ -47,7 +47,7 @@ export class OpenSessions {
     const session: Session = { caller, end };
     const known = this.#sessions.get(bearer) ?? new Set();
     this.#sessions.set(bearer, known.add(session));
-    this.#timer ??= this.#schedule();
+    if (this.#timer === undefined) this.#timer = this.#schedule();
     return () => this.#leave(bearer, session);
   }
 
