@@ -23,7 +23,7 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
 /** How many files run in parallel at most, while the processors are idle (test/support/turns.ts). */
-const MOST_JOBS = 8;
+const MOST_JOBS = 12;
 /** The priority of files without bounds, as `nice` counts it: the lowest, so that it takes nothing from the other lane. */
 const LOW_PRIORITY = 19;
 
@@ -34,16 +34,34 @@ const LOW_PRIORITY = 19;
  */
 const LATE_OPTIMIZATION = process.versions.node.startsWith("20.") ? ["--interrupt-budget=400000"] : [];
 
-/** Files and folders that take longest. They begin first, so that no one of them runs at the end while the machine has nothing else. */
+/**
+ * Files and folders that take longest, most of them because they wait. They begin first: no one of them runs at the end
+ * while the machine has nothing else, and the others compute while these wait.
+ */
 const FIRST = [
-  "test/cli/agent-conformance.test.ts",
   "test/contracts/stores.test.ts",
-  "test/cli/start.test.ts",
+  "test/rights/rights.test.ts",
   "test/docs/shell-blocks.test.ts",
-  "test/rights/",
-  "test/web/",
-  "test/simulation/",
+  "test/cli/start.test.ts",
+  "test/cli/agent-conformance.test.ts",
+  "test/object-storage/cold-logs.test.ts",
+  "test/web/pages.test.ts",
+  "test/e2e/command-line.test.ts",
+  "test/simulation/seeds.test.ts",
+  "test/e2e/artifacts.test.ts",
+  "test/e2e/offline-agent.test.ts",
+  "test/stores/mongo-cut.test.ts",
+  "test/agent/process/usage.test.ts",
+  "test/agent/connection/connection.test.ts",
+  "test/queues/ownership.test.ts",
   "test/e2e/",
+  "test/bench/removal.test.ts",
+  "test/grpc/agent-status.test.ts",
+  "test/queues/",
+  "test/web/",
+  "test/agent/process/",
+  "test/rights/",
+  "test/simulation/",
   "test/http/git.test.ts",
   "test/stores/sqlite-faults.test.ts",
   "test/ws/",

@@ -8,6 +8,7 @@ import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
 import type { Includes } from "./include/included-files.ts";
 import { resolveIncludes } from "./include/resolve.ts";
 import type { Format } from "./text/read-text.ts";
+import { readMisspeltLists } from "./checks/misspelt-lists.ts";
 import { checkShape } from "./checks/shape.ts";
 import { Source } from "./text/source.ts";
 
@@ -42,6 +43,7 @@ export function parseDefinition(
 ): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
+  readMisspeltLists(source);
   const written = source.value;
   const own = checkShape(source);
   if (!resolveIncludes(source, includes)) {

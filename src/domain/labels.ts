@@ -7,14 +7,15 @@ import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Reads `key=value` pairs that are separated by commas. Undefined for another text. */
+/** Reads `key=value` pairs that are separated by commas. Undefined for another text, and for a key with two values. */
 export function parseLabels(text: string): Labels | undefined {
-  const entries: [string, string][] = [];
+  const entries = new Map<string, string>();
   for (const pair of text.split(",")) {
     const at = pair.indexOf("=");
     const key = pair.slice(0, at).trim();
-    if (at < 1 || key === "") return undefined;
-    entries.push([key, pair.slice(at + 1).trim()]);
+    const value = pair.slice(at + 1).trim();
+    if (at < 1 || key === "" || (entries.get(key) ?? value) !== value) return undefined;
+    entries.set(key, value);
   }
   return Object.fromEntries(entries);
 }

@@ -13,10 +13,13 @@ export type Unsubscribe = () => Promise<void>;
 export const KNOWN_MS = 200;
 
 export interface Feed {
-  /** Sends the payload as JSON to all subscribers of the channel. Rejects when the broker cannot be reached. */
+  /**
+   * Sends the payload, which must not be changed from then on, to all subscribers of the channel: those of this process may get
+   * the object itself, and the others get it as JSON. Rejects when the broker cannot be reached.
+   */
   publish(channel: string, payload: unknown): Promise<void>;
   /**
-   * Resolves once the subscription is active. `listener` gets the parsed JSON; messages of one publisher come in their
+   * Resolves once the subscription is active. `listener` gets the payload; messages of one publisher come in their
    * order.
    */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;

@@ -2,8 +2,8 @@
  * The feed over Redis publish/subscribe. Redis stores nothing: a subscriber that is not connected misses the message.
  * One Redis message carries one or more payloads, each a line of JSON.
  *
- * While no other node lives, no other process can listen: then payloads go to the listeners of this process without Redis,
- * and what has no listener is not published at all. A feed that connects says hello to the other feeds, so that they
+ * While no other node lives, no other process can listen: then payloads go to the listeners of this process as they are,
+ * without Redis, and what has no listener is not published at all. A feed that connects says hello to the other feeds, so that they
  * publish again at once. A message that is lost all the same, in the moment before they know, is found in the store as
  * every lost message is.
  */
@@ -22,14 +22,14 @@ interface Channel {
 
 /** The payloads that travel to one channel as one Redis message. */
 interface Message {
-  readonly lines: string[];
+  readonly payloads: unknown[];
   readonly sent: Promise<unknown>;
 }
 
 /** A message that goes to the listeners of this process or to Redis, as the feed finds out in a moment. */
 interface Held {
   readonly key: string;
-  readonly lines: readonly string[];
+  readonly payloads: readonly unknown[];
   /** Settles the call that published it as `sent` settles. */
   readonly go: (sent: Promise<unknown> | undefined) => void;
 }
@@ -91,7 +91,7 @@ export class RedisFeed implements Feed {
     });
     subscriber.on("message", (channel: string, text: string) => {
       if (channel === HELLO) this.#hear(text);
-      else this.#deliver(channel, text);
+      else this.#hearLines(channel, text);
     });
     if (node === undefined) return;
     // Messages from before this subscription, or from the time of an outage, are in the store.
@@ -108,14 +108,13 @@ export class RedisFeed implements Feed {
    */
   async publish(channel: string, payload: unknown): Promise<void> {
     if (this.#staysHere() && !this.#channels.has(PREFIX + channel)) return;
-    const line = JSON.stringify(payload);
     let message = this.#messages.get(channel);
     if (message === undefined) {
-      const lines: string[] = [];
-      message = { lines, sent: Promise.resolve().then(() => this.#send(channel, lines)) };
+      const payloads: unknown[] = [];
+      message = { payloads, sent: Promise.resolve().then(() => this.#send(channel, payloads)) };
       this.#messages.set(channel, message);
     }
-    message.lines.push(line);
+    message.payloads.push(payload);
     await message.sent;
   }
 
@@ -175,17 +174,17 @@ export class RedisFeed implements Feed {
     return channel;
   }
 
-  async #send(channel: string, lines: readonly string[]): Promise<void> {
+  async #send(channel: string, payloads: readonly unknown[]): Promise<void> {
     this.#messages.delete(channel);
     const key = PREFIX + channel;
     if (this.#staysHere()) {
-      this.#deliver(key, lines);
+      this.#deliver(key, payloads);
       return;
     }
     if (this.#held === null && this.#mayStayHere()) this.#askToHearItself();
     const held = this.#held;
-    if (held === null) await this.#publisher.publish(key, lines.join("\n"));
-    else await new Promise<unknown>((go) => held.push({ key, lines, go }));
+    if (held === null) await this.#publisher.publish(key, linesOf(payloads));
+    else await new Promise<unknown>((go) => held.push({ key, payloads, go }));
   }
 
   #mayStayHere(): boolean {
@@ -235,33 +234,42 @@ export class RedisFeed implements Feed {
     if (held === null) return;
     this.#held = null;
     this.#isLocal = isLocal;
-    for (const { key, lines, go } of held) {
-      if (isLocal) this.#deliver(key, lines);
-      go(isLocal ? undefined : this.#publisher.publish(key, lines.join("\n")));
+    for (const { key, payloads, go } of held) {
+      if (isLocal) this.#deliver(key, payloads);
+      go(isLocal ? undefined : this.#publisher.publish(key, linesOf(payloads)));
     }
   }
 
-  #deliver(key: string, lines: string | readonly string[]): void {
+  #hearLines(key: string, text: string): void {
+    if (!this.#channels.has(key)) return;
+    for (const line of text.split("\n")) {
+      let payload: unknown;
+      try {
+        payload = JSON.parse(line);
+      } catch {
+        this.#log.warn({ channel: key }, "a message on the feed is not JSON; it was dropped");
+        continue;
+      }
+      this.#deliver(key, [payload]);
+    }
+  }
+
+  #deliver(key: string, payloads: readonly unknown[]): void {
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
-    // JSON text has no line feed inside, so each line is one payload.
-    for (const line of typeof lines === "string" ? lines.split("\n") : lines) this.#deliverOne(key, channel, line);
-  }
-
-  #deliverOne(key: string, channel: Channel, line: string): void {
-    let payload: unknown;
-    try {
-      payload = JSON.parse(line);
-    } catch {
-      this.#log.warn({ channel: key }, "a message on the feed is not JSON; it was dropped");
-      return;
-    }
-    for (const { call } of Array.from(channel.listeners)) {
-      try {
-        call(payload);
-      } catch (error) {
-        this.#log.error({ channel: key, error: (error as Error).message }, "a listener of the feed has failed");
+    for (const payload of payloads) {
+      for (const { call } of Array.from(channel.listeners)) {
+        try {
+          call(payload);
+        } catch (error) {
+          this.#log.error({ channel: key, error: (error as Error).message }, "a listener of the feed has failed");
+        }
       }
     }
   }
+}
+
+/** JSON text has no line feed inside, so each line is one payload. */
+function linesOf(payloads: readonly unknown[]): string {
+  return payloads.map((payload) => JSON.stringify(payload)).join("\n");
 }

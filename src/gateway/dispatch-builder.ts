@@ -116,6 +116,11 @@ interface RunDocuments {
   readonly origin: RunOrigin;
 }
 
+interface BegunDocuments extends RunDocuments {
+  /** All jobs of the run. */
+  readonly jobs: readonly JobSpec[];
+}
+
 interface StepDocuments extends RunDocuments {
   /** The job of the step. */
   readonly spec: JobSpec;
@@ -155,40 +160,42 @@ export class DispatchBuilder {
   readonly #runs: RecentlyRead<RunDocuments>;
   readonly #specs: RecentlyRead<JobSpec>;
   readonly #prepared = new PreparedDispatches<Dispatch>();
-  /** The jobs of the large runs that were created here last, oldest first. */
-  readonly #largeRuns = new Map<RunId, readonly JobSpec[]>();
+  /** The runs that were created here last, oldest first. */
+  readonly #begun = { small: new Map<RunId, BegunDocuments>(), large: new Map<RunId, BegunDocuments>() };
 
   constructor(options: DispatchBuilderOptions) {
     this.#options = options;
     const { aggregates, plans } = options.stores;
     this.#runs = new RecentlyRead(RUNS_IN_MEMORY, async (runId) => {
       const id = runId as RunId;
+      const begun = this.#begunOf(id);
+      if (begun !== undefined) return begun;
       const [plan, head] = await Promise.all([plans.loadPlan(id), aggregates.loadHead(id)]);
       if (plan === undefined || head === undefined) throw missingPlan(`run ${runId}`);
       return { plan, origin: head.origin };
     });
     this.#specs = new RecentlyRead(JOBS_IN_MEMORY, async (key) => {
-      const [runId, jobIndex] = key.split("/");
-      const spec = await plans.loadJob(runId as RunId, Number(jobIndex));
+      const [runId, jobIndex] = key.split("/") as [RunId, string];
+      const spec = this.#begunOf(runId)?.jobs[Number(jobIndex)] ?? (await plans.loadJob(runId, Number(jobIndex)));
       if (spec === undefined) throw missingPlan(`job ${jobIndex} of run ${runId}`);
       return spec;
     });
   }
 
-  /** Keeps what the first dispatches of a run need, so that they are built without the store. */
+  /**
+   * Keeps what the first dispatches of a run need, so that they are built without the store. It does no more than that, because
+   * the dispatches wait for it.
+   */
   learn({ aggregate: { head }, plan, jobs }: BegunRun): void {
-    const dispatched = head.owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.jobIndex] : []));
-    if (dispatched.length === 0) return;
-    this.#runs.remember(head.rootId, { plan, origin: head.origin });
-    // The other jobs follow soon.
-    if (jobs.length > JOBS_OF_SMALL_RUN) this.#keepLarge(head.rootId, jobs);
-    else for (const [jobIndex, spec] of jobs.entries()) this.#specs.remember(`${head.rootId}/${jobIndex}`, spec);
+    if (!head.owed.some(({ effect }) => effect.type === "dispatch")) return;
+    const isLarge = jobs.length > JOBS_OF_SMALL_RUN;
+    const known = isLarge ? this.#begun.large : this.#begun.small;
+    known.set(head.rootId, { plan, origin: head.origin, jobs });
+    if (known.size > (isLarge ? LARGE_RUNS_IN_MEMORY : RUNS_IN_MEMORY)) known.delete(known.keys().next().value!);
   }
 
-  #keepLarge(runId: RunId, jobs: readonly JobSpec[]): void {
-    this.#largeRuns.set(runId, jobs);
-    const [oldest] = this.#largeRuns.keys();
-    if (this.#largeRuns.size > LARGE_RUNS_IN_MEMORY) this.#largeRuns.delete(oldest!);
+  #begunOf(runId: RunId): BegunDocuments | undefined {
+    return this.#begun.small.get(runId) ?? this.#begun.large.get(runId);
   }
 
   /**
@@ -227,7 +234,7 @@ export class DispatchBuilder {
   async #documentsOf({ runId, jobIndex }: GrantedStep): Promise<StepDocuments> {
     const [{ plan, origin }, spec] = await Promise.all([
       this.#runs.read(runId),
-      this.#largeRuns.get(runId)?.[jobIndex] ?? this.#specs.read(`${runId}/${jobIndex}`),
+      this.#begun.large.get(runId)?.jobs[jobIndex] ?? this.#specs.read(`${runId}/${jobIndex}`),
     ]);
     return { plan, origin, spec };
   }

@@ -61,12 +61,17 @@ export function refuseUnmatched(
   };
 }
 
-/** The answer to a request whose target is no address, and which therefore reaches no route. */
-export function refuseTarget(response: ServerResponse, nowMs: number): void {
-  const error = new MillraceError("malformed_request", "the request line names no address of this server");
+/** The answer to a request that reaches no route because its line or its headers are wrong. */
+export function refuseRequest(response: ServerResponse, text: string, nowMs: number): void {
+  const error = new MillraceError("malformed_request", text);
   const envelope = errorEnvelope(error, "", nowMs);
-  response.writeHead(envelope.code, { "Content-Type": "application/json; charset=utf-8", Connection: "close" });
-  response.end(JSON.stringify(envelope));
+  const body = JSON.stringify(envelope);
+  response.writeHead(envelope.code, {
+    Connection: "close",
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+  });
+  response.end(body);
 }
 
 function describe(error: unknown): string {

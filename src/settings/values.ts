@@ -36,7 +36,7 @@ export function parseAddress(text: string): Address | undefined {
 export const labels = z.string().transform((text, check): Labels => {
   const read = parseLabels(text);
   if (read !== undefined) return read;
-  check.addIssue("must be key=value pairs separated by commas");
+  check.addIssue("must be key=value pairs separated by commas, with one value for each key");
   return z.NEVER;
 });
 

@@ -1,18 +1,21 @@
 /** The WebSocket endpoint at `/api/v1/ws`. It shares the listener of the HTTP edge. */
 import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
 import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
-import type { MillraceError } from "../domain/errors.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Followers } from "../app/following/followers.ts";
 import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
 import { StepRunFinder } from "../app/step-runs.ts";
 import { registerOne } from "../telemetry/register.ts";
-import { admit, chooseProtocol, refusal } from "./handshake.ts";
+import { admit, chooseProtocol, pathOf, refusal } from "./handshake.ts";
+import { refuseOn, serveWithoutUpgrade } from "../http/server/no-requests.ts";
 import { LogFrames } from "./log-frames.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -84,7 +87,7 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     websocket.on("pong", () => silent.delete(websocket));
   });
   ws.listen({
-    server: options.server,
+    noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: chooseProtocol,
     // The library accepts an upgrade on any path unless this function refuses it.
@@ -100,6 +103,21 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
           verdict(false, status, body, headers);
         });
     },
+  });
+
+  const { server } = options;
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (!isWebSocket(request)) serveWithoutUpgrade(server, request, socket, head);
+    else
+      ws.server?.handleUpgrade(request, socket as Socket, head, (opened) =>
+        ws.server?.emit("connection", opened, request),
+      );
+  };
+  server.on("upgrade", upgrade);
+  ws.server?.on("wsClientError", (fault, socket, request) => {
+    const error = new MillraceError("malformed_request", `the handshake is refused: ${fault.message}`);
+    const refused = { path: pathOf(request), isHead: request.method === "HEAD" };
+    refuseOn(socket, error, refused, context.clock.now(), { "Sec-WebSocket-Version": "13, 8" });
   });
 
   const pinging = setInterval(() => {
@@ -126,9 +144,15 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
       await Promise.all(
         [...viewers.keys()].map((websocket) => closeGracefully(websocket, GOING_AWAY, "the server is going away")),
       );
+      server.off("upgrade", upgrade);
       ws.server?.close();
     },
   };
+}
+
+/** Whether the request offers this protocol alone, as the library demands. */
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
 }
 
 /** Ends the connection of a caller whose rights are gone. A closing frame has room for 123 bytes of text. */

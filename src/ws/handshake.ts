@@ -51,7 +51,8 @@ export function refusal(context: AppContext, request: IncomingMessage, thrown: u
   return { status: envelope.code, body: JSON.stringify(envelope), headers: { "Content-Type": "application/json" } };
 }
 
-function pathOf({ url }: IncomingMessage): string {
+/** The path of a request, without its query. */
+export function pathOf({ url }: IncomingMessage): string {
   return (url ?? "").split("?", 1)[0]!;
 }
 

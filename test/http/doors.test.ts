@@ -257,6 +257,38 @@ describe("the bounds of a request", () => {
   });
 });
 
+describe("a body that has a key twice in one object", () => {
+  let edge: TestEdge;
+  before(async () => {
+    edge = await openTestEdge();
+  });
+  after(() => edge.close());
+  const PIPELINES = "/api/v1/pipelines";
+
+  it("is refused with the place of the second one, instead of losing the first", async () => {
+    for (const [raw, pointer, line, column] of [
+      ['{"name":"a","name":"b"}', "/name", 1, 13],
+      ['{"name":"a","metadata":{"k":"1",\n "\\u006b":"2"}}', "/metadata/k", 2, 2],
+      ['{"name":"a","metadata":{"a/b":"{\\"x\\":1,\\"x\\":2}","a/b":""}}', "/metadata/a~1b", 1, 51],
+      ['{"name":[{},[],{"x":[1],"y":{"x":2},"x":3}]}', "/name/2/x", 1, 37],
+    ] as const) {
+      const { status, body } = await edge.call("POST", PIPELINES, { raw });
+      expect([status, body.reason], raw).to.deep.equal([400, "malformed_request"]);
+      expect(body.errors, raw).to.have.length(1);
+      expect(body.errors[0], raw).to.include({ code: "duplicate_key", pointer, line, column });
+    }
+  });
+
+  it("is told from one that has it in two objects, or in a text", async () => {
+    const metadata = { k: '{"k":1,"k":2}', name: ":::" };
+    const made = await edge.call("POST", PIPELINES, {
+      body: { name: "twice", metadata, description: '"name":"name"' },
+    });
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    expect(made.body.detail.metadata).to.deep.equal(metadata);
+  });
+});
+
 describe("a slow client", () => {
   const WITHIN_MS = 400;
   let edge: TestEdge;

@@ -1,7 +1,11 @@
 /** A router with an index answers as it does without one. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
 import { expect } from "chai";
 import fc from "fast-check";
+import Koa from "koa";
 import type { RequestState } from "../../src/http/request/state.ts";
 import { indexRoutes } from "../../src/http/server/route-index.ts";
 
@@ -49,4 +53,39 @@ describe("a router with an index", () => {
       fc.assert(fc.property(path, fc.constantFrom("GET", "POST", "DELETE"), same), { numRuns: 3_000 });
     });
   }
+
+  it("calls the first route that matches, behind the middleware of its router", async () => {
+    const calls: string[] = [];
+    const answering = (name: string) => {
+      const router = new Router<RequestState>({ sensitive: true, prefix: "/api" });
+      router.use(async (_, next) => {
+        calls.push(`before ${name}`);
+        await next();
+        calls.push(`after ${name}`);
+      });
+      return router;
+    };
+    const [first, second] = [answering("first"), answering("second")];
+    first.get("/other", () => {});
+    first.post("/runs/:id", () => {});
+    second.get("/runs/:id", (ctx) => void (ctx.body = [ctx["_matchedRoute"], ctx["params"], ctx["matched"]?.length]));
+    second.get("/runs/latest", () => void calls.push("never"));
+    const app = new Koa<RequestState>();
+    for (const router of [first, second]) app.use(indexRoutes(router));
+    app.use((ctx) => void (ctx.body = `none of ${(ctx["matched"] ?? []).length}`));
+    const handle = app.callback();
+    const server = createServer((request, response) => void handle(request, response)).listen(0, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      const read = async (path: string, method = "GET") =>
+        (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { method })).text();
+      expect(JSON.parse(await read("/api/runs/a%20b"))).to.deep.equal(["/api/runs/:id", { id: "a b" }, 4]);
+      expect(calls).to.deep.equal(["before second", "after second"]);
+      expect(await read("/api/runs/a", "DELETE")).to.equal("none of 4");
+      expect(await read("/elsewhere")).to.equal("none of 0");
+      expect(calls).to.have.length(2);
+    } finally {
+      server.close();
+    }
+  });
 });

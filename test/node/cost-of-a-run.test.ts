@@ -34,7 +34,7 @@ const CALLS_OF_A_CANARY = 5;
 
 /** Statements that the node executes whether a run exists or not. */
 const IDLE_STATEMENTS =
-  /WHERE \(?EXISTS|^PRAGMA|FROM dead_letters|FROM shards|DISTINCT root_id FROM inbox|WHERE shard = |pipeline_id > \? ORDER|FROM projects/;
+  /WHERE \(?EXISTS|^PRAGMA (?!data_version)|FROM dead_letters|FROM shards|DISTINCT root_id FROM inbox|WHERE shard = |pipeline_id > \? ORDER|FROM projects/;
 
 /** The test reads the head of a run as well, until the run has ended. */
 const HEAD = "SELECT * FROM aggregates WHERE root_id = ?";

@@ -347,7 +347,10 @@ describe("the environment", () => {
       expr: "a=b",
       gpu: "",
     });
-    expect(refusal(() => readAgentConfig({ MILLRACE_AGENT_LABELS: "linux" })).message).to.include("key=value");
+    for (const text of ["linux", "a=b,", "a=b,a=c", "a=b,c=d, a ="]) {
+      expect(refusal(() => readAgentConfig({ MILLRACE_AGENT_LABELS: text })).message, text).to.include("key=value");
+    }
+    expect(readAgentConfig({ MILLRACE_AGENT_LABELS: "a=b, a = b" }).labels).to.deep.equal({ a: "b" });
   });
 
   it("bounds an agent's slots", () => {

@@ -90,6 +90,8 @@ describe("the graph of a run", () => {
     const { blocks } = layOut(jobs(Array.from({ length: 5_000 }, (_, at) => ({ name: `job ${at}` }))));
     expect(blocks[0]!.cells.length + blocks[0]!.leftOut).to.equal(5_000);
     expect(blocks[0]!.cells.length).to.be.below(2_000);
+    const whole = layOut(jobs(Array.from({ length: blocks[0]!.cells.length }, (_, at) => ({ name: `job ${at}` }))));
+    expect(blocks[0]!.height - whole.blocks[0]!.height, "room for the words").to.equal(NODE.leftOut);
   });
 
   it("places every job once, in the order of the plan, and lays no block over another", () => {

@@ -41,7 +41,7 @@ const labelsText = z
   .transform((text, check) => {
     const labels = text === "" ? {} : parseLabels(text);
     if (labels !== undefined) return labels;
-    check.addIssue("must be key=value pairs separated by commas");
+    check.addIssue("must be key=value pairs separated by commas, with one value for each key");
     return z.NEVER;
   });
 

@@ -2,6 +2,7 @@
 import { formatOfPath } from "../../domain/names.ts";
 import { pipelineSchema } from "../schema/pipeline.ts";
 import { LIMITS } from "../schema/limits.ts";
+import { readMisspeltLists } from "../checks/misspelt-lists.ts";
 import { checkShape } from "../checks/shape.ts";
 import { asMap } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
@@ -108,6 +109,7 @@ class Resolution {
 /** Reports what an included file must not have. Answers false when the file cannot be merged. */
 function checkFile(file: Source): boolean {
   if (file.hasErrors) return false;
+  readMisspeltLists(file);
   const root = asMap(file.value);
   if (root === undefined) {
     file.report("not-a-map", [], "an included file must be a map with `stages`, `jobs`, `variables` or `env`");

@@ -47,6 +47,8 @@ export class Source {
   #included: readonly Source[] = [];
   /** By the JSON pointers of the merged value; what has none here is of this text, at the same path. */
   #origins: ReadonlyMap<string, Origin> = new Map();
+  /** Misspelt keys as they are written, by the JSON pointers that their corrected keys have. */
+  #written: ReadonlyMap<string, string> = new Map();
   readonly #text: string;
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
@@ -98,6 +100,15 @@ export class Source {
     this.#included = files;
   }
 
+  /**
+   * Makes `value`, with corrected keys, the value of the text. `written` are the keys as they are written, by the JSON pointers of
+   * the corrected ones; diagnostics name the written ones.
+   */
+  correct(value: unknown, written: ReadonlyMap<string, string>): void {
+    this.#value = value;
+    this.#written = written;
+  }
+
   /** Makes `value` the value of the definition: from now on, paths are paths in it. */
   merge(value: unknown, origins: ReadonlyMap<string, Origin>): void {
     this.#value = value;
@@ -138,7 +149,8 @@ export class Source {
     spot: Spot,
     hint?: string,
   ): Diagnostic {
-    const { source, path: written } = this.#originOf(path);
+    const { source, path: at } = this.#originOf(path);
+    const written = source.#asWritten(at);
     return source.#diagnose(code, severity, written, message, source.#rangeOf(written, spot), hint);
   }
 
@@ -149,6 +161,11 @@ export class Source {
       if (origin !== undefined) return { source: origin.source, path: [...origin.path, ...path.slice(length)] };
     }
     return { source: this, path };
+  }
+
+  #asWritten(path: Path): Path {
+    if (this.#written.size === 0) return path;
+    return path.map((part, at) => this.#written.get(toPointer(path.slice(0, at + 1))) ?? part);
   }
 
   #has(path: Path): boolean {

@@ -35,6 +35,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorReason, ErrorText>> = {
     when: "`Accept` refuses the type of the answer",
     advice: "accept `application/json`, or leave `Accept` out",
   },
+  request_timeout: {
+    when: "the headers of the request did not arrive in time",
+    advice: "repeat the call; http-api.md lists the times",
+  },
   conflict: {
     when: "the state of the object does not allow it",
     advice: "read the object; `errMsg` says which state is in the way",
@@ -70,6 +74,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorReason, ErrorText>> = {
   git_refused: {
     when: "a Git server refuses the call, or the definition cannot be read from it",
     advice: "correct what `errors` names; git.md says how",
+  },
+  headers_too_large: {
+    when: "the request line and the headers are too large",
+    advice: "send a shorter address, or smaller headers",
   },
   too_large: {
     when: "the stored or answered data would exceed a limit",

@@ -3,12 +3,13 @@ import { MillraceError } from "../../domain/errors.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
 import { bodyBoundsOf, SMALL_BODY } from "./body-bounds.ts";
-import { jsonErrorOffset } from "./json-position.ts";
-import { exceededBound } from "./json-scan.ts";
+import { jsonErrorOffset, repeatedKey } from "./json-position.ts";
+import { measureJson } from "./json-scan.ts";
 import { refuseEncoded } from "./plain-body.ts";
 import type { ApiContext } from "./state.ts";
 
 const MAX_DEPTH = 64;
+const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 /** Objects lose a member of this name without a word: it is the name of their prototype. */
 const RESERVED_KEY = "__proto__";
 
@@ -28,9 +29,9 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
   const { bytes: limit, values } = bodyBoundsOf(ctx);
   const reading = readBytes(ctx.req, ctx.get("content-length"), limit);
   const bytes = await (limit > SMALL_BODY.bytes ? reading : inTime(ctx, reading));
-  refuseExcess(bytes, values);
+  const members = refuseExcess(bytes, values);
   const text = decode(bytes);
-  return text.trim() === "" ? undefined : parse(text);
+  return text.trim() === "" ? undefined : parse(text, members);
 }
 
 /** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */
@@ -51,10 +52,13 @@ export async function inTime(ctx: ApiContext, reading: Promise<Buffer>): Promise
   }
 }
 
-/** A value that is nested deeper would overflow the stack of code that walks it. */
-function refuseExcess(bytes: Uint8Array, values: number): void {
-  const exceeded = exceededBound(bytes, { depth: MAX_DEPTH, values });
-  if (exceeded === undefined) return;
+/**
+ * Answers how many members the objects of the text have. A value that is nested deeper would overflow the stack of code that
+ * walks it.
+ */
+function refuseExcess(bytes: Uint8Array, values: number): number {
+  const { exceeded, members } = measureJson(bytes, { depth: MAX_DEPTH, values });
+  if (exceeded === undefined) return members;
   const message =
     exceeded === "depth"
       ? `the body is nested deeper than ${MAX_DEPTH} levels`
@@ -64,13 +68,14 @@ function refuseExcess(bytes: Uint8Array, values: number): void {
 
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF_8.decode(bytes);
   } catch (error) {
     throw new MillraceError("malformed_request", "the body is not valid UTF-8", { cause: error });
   }
 }
 
-function parse(text: string): unknown {
+/** `members`: how many the objects of the text have. */
+function parse(text: string, members: number): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -84,7 +89,28 @@ function parse(text: string): unknown {
   }
   // Only a text with this name, or with an escaped character, can hold a key of this name.
   if (text.includes(RESERVED_KEY) || text.includes("\\u")) refuseReservedKeys(value, []);
+  // An object keeps one member of each key.
+  if (membersOf(value) !== members) refuseRepeatedKey(text);
   return value;
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + membersOf(item), 0);
+  const items = Object.values(value);
+  let sum = items.length;
+  for (const item of items) sum += membersOf(item);
+  return sum;
+}
+
+function refuseRepeatedKey(text: string): void {
+  const { path, offset } = repeatedKey(text);
+  const { line, column } = placeOf(offset, text);
+  const pointer = toPointer(path);
+  const message = `the key stands twice in one object; the second time at line ${line}, column ${column}`;
+  throw new MillraceError("malformed_request", `the body has problems: ${pointer} ${message}`, {
+    problems: [{ code: "duplicate_key", pointer, message, line, column }],
+  });
 }
 
 function placeOf(offset: number, text: string): { readonly line: number; readonly column: number } {

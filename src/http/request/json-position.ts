@@ -1,4 +1,7 @@
-/** Finds the place where a text stops being JSON. The engine's own error names that place only for some mistakes. */
+/**
+ * Finds places in a JSON text: where it stops being JSON, which the engine's own error names only for some mistakes, and where a key
+ * stands for the second time, which the engine does not report.
+ */
 
 const TOKEN =
   // oxlint-disable-next-line no-control-regex -- JSON forbids raw control characters in strings
@@ -26,6 +29,33 @@ export function jsonErrorOffset(text: string): number {
     expected = next;
     offset = TOKEN.lastIndex;
   }
+}
+
+/** The first key that stands twice in one object of a text that is JSON: the path to it, and the offset of the second one. */
+export function repeatedKey(text: string): { readonly path: readonly PropertyKey[]; readonly offset: number } {
+  /** The objects and lists around the offset, from the outermost. `at` is the key or the index in it. */
+  const around: { readonly keys: Set<string> | undefined; at: PropertyKey; isKeyNext: boolean }[] = [];
+  TOKEN.lastIndex = 0;
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+    const [, mark, string] = match;
+    const inner = around.at(-1);
+    if (mark === "{" || mark === "[") {
+      around.push({ keys: mark === "{" ? new Set() : undefined, at: 0, isKeyNext: mark === "{" });
+    } else if (mark === "}" || mark === "]") {
+      around.pop();
+    } else if (mark === "," && inner !== undefined) {
+      inner.isKeyNext = inner.keys !== undefined;
+      if (inner.keys === undefined) inner.at = Number(inner.at) + 1;
+    } else if (string !== undefined && inner?.isKeyNext === true) {
+      const key = JSON.parse(string) as string;
+      const path = [...around.slice(0, -1).map(({ at }) => at), key];
+      if (inner.keys?.has(key) === true) return { path, offset: TOKEN.lastIndex - string.length };
+      inner.keys?.add(key);
+      inner.at = key;
+      inner.isKeyNext = false;
+    }
+  }
+  throw new Error("no key stands twice");
 }
 
 /** What may stand after a token, or undefined when the token may not stand here. */

@@ -1,5 +1,5 @@
 /** The HTTP edge: one Koa application over the use cases of `src/app`. */
-import type { IncomingHttpHeaders, Server } from "node:http";
+import type { IncomingHttpHeaders, RequestListener, Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
@@ -19,9 +19,10 @@ import { recorderOf } from "../audit.ts";
 import { requireCaller } from "./authentication.ts";
 import { addressReader, type Network } from "../request/caller-address.ts";
 import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
-import { refuseTarget, refuseUnmatched, translateErrors } from "../errors.ts";
+import { refuseRequest, refuseUnmatched, translateErrors } from "../errors.ts";
 import { addHealthRoutes } from "../health.ts";
 import { createListener, listenerUrl } from "./listener.ts";
+import { refuseNoRequests } from "./no-requests.ts";
 import { indexRoutes } from "./route-index.ts";
 import { addForms } from "../login/forms.ts";
 import { HeldRefusals } from "../login/held-refusals.ts";
@@ -91,6 +92,7 @@ export interface HttpEdge {
 const API = "/api/v1";
 /** Paths of another case are other paths: what one spelling needs, another must not go around. */
 const EXACT = { sensitive: true } as const;
+const NO_ADDRESS = "the request line names no address of this server";
 /** Within this time a whole request must have arrived, unless its route takes a long body. */
 const RECEIVE_WITHIN_MS = 60_000;
 /** Within this time the headers of a request must have arrived, and then a small body. */
@@ -149,26 +151,21 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const streams = new EventStreams(context, followers.limits);
   addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES, { named });
 
-  for (const router of [wellKnown, open, forms, api]) indexRoutes(router);
-
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
-  app.use(allowOrigins(options.origins ?? []));
+  const { origins = [] } = options;
+  if (origins.length > 0) app.use(allowOrigins(origins));
   app.use(compressJson());
   app.use(translateErrors(context));
-  app.use(boundRequests());
-  app.use((ctx, next) => {
-    ctx.state.smallBodyWithinMs = headWithinMs;
-    return next();
-  });
-  app.use(health.routes());
+  app.use(boundRequests(headWithinMs));
+  app.use(indexRoutes(health));
   const { rateLimits = NO_RATE_LIMITS } = options;
   const limits = typeof rateLimits === "function" ? rateLimits : () => rateLimits;
   app.use(limitRates(context.clock, limits, addressOf, proofOf, (path) => path.startsWith(`${API}/hooks/`)));
-  app.use(wellKnown.routes());
-  app.use(open.routes());
-  app.use(forms.routes());
-  app.use(api.routes());
+  app.use(indexRoutes(wellKnown));
+  app.use(indexRoutes(open));
+  app.use(indexRoutes(forms));
+  app.use(indexRoutes(api));
   app.use(serveWebPage(options.webFolder ?? webFolder()));
   app.use(refuseUnmatched(api, authenticated));
 
@@ -178,19 +175,26 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     // The library knows no request that may take longer than the others.
     requestTimeout: 0,
     headersTimeout: headWithinMs,
+    // Refused below, with the error envelope.
+    requireHostHeader: false,
     connectionsCheckingInterval: Math.min(CHECK_MS, headWithinMs / 4),
   };
-  const server = createListener(options.tls ?? null, timeouts, (request, response) => {
+  const serve: RequestListener = (request, response) => {
     const target = originForm(request.url ?? "");
-    if (target === undefined) {
-      refuseTarget(response, context.clock.now());
+    if (target === undefined || (request.headers.host === undefined && request.httpVersion === "1.1")) {
+      const text = target === undefined ? NO_ADDRESS : "a request of HTTP/1.1 must have the header `Host`";
+      refuseRequest(response, text, context.clock.now());
       return;
     }
     request.url = target;
     boundArrival(request, RECEIVE_WITHIN_MS);
     deafReaders.watch(request, response);
     void handle(request, response);
-  });
+  };
+  const server = createListener(options.tls ?? null, timeouts, serve);
+  // An expectation that the server does not know may be ignored. Source: RFC 9110, 10.1.1
+  server.on("checkExpectation", serve);
+  refuseNoRequests(server, context.clock);
   deafReaders.bind(server);
   return { server, app, publicUrl, followers, streams };
 }

@@ -1,7 +1,7 @@
 /**
  * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
  * resolves when its commit is on disk, and a read when everything that it may have read is: callers take both as an
- * acknowledgement of what they were told. Writes that are requested in one turn of the event loop, or while the disk is
+ * acknowledgement of what they were told. Writes that are requested before the event loop is asked for more, or while the disk is
  * busy with an earlier commit, share a commit; a single write does not wait for others. Several processes may share the
  * file. A writer takes its lock at the beginning of a transaction, so that none fails half-way.
  */
@@ -29,6 +29,17 @@ export interface Row {
 interface Addition {
   readonly add: () => void;
   hasRun: boolean;
+}
+
+/** How many changes this process has begun to make to some tables; one that is rolled back counts, too. */
+interface Changes {
+  count: number;
+}
+
+interface Prepared {
+  readonly statement: SqliteStatement;
+  /** What the statement changes of the tables that are watched. */
+  readonly changes: readonly Changes[];
 }
 
 /** A transaction that a caller requested and that has not run yet. */
@@ -77,7 +88,8 @@ export class Database {
   readonly #limitBytes: number | null;
   readonly #disk: DatabaseOptions["disk"];
   readonly #connection: SqliteConnection;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #statements = new Map<string, Prepared>();
+  readonly #watched: { readonly writes: RegExp; readonly changes: Changes }[] = [];
   readonly #requested: RequestedWrite[] = [];
   /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
   readonly #log: number | null;
@@ -138,6 +150,25 @@ export class Database {
 
   all(sql: string, ...values: readonly Stored[]): Promise<readonly Row[]> {
     return this.#onDisk(() => this.allNow(sql, ...values));
+  }
+
+  /** Reads as `get` does. `read` is synchronous, and uses only the `...Now` methods. */
+  now<T>(read: () => T): Promise<T> {
+    return this.#onDisk(read);
+  }
+
+  /** Counts the statements by which this process changes one of these tables. To be called before any statement runs. */
+  watch(tables: readonly string[]): Readonly<Changes> {
+    const changes: Changes = { count: 0 };
+    const writes = new RegExp(`\\b(?:INTO|UPDATE(?: OR \\w+)?|DELETE FROM)\\s+(?:${tables.join("|")})\\b`, "i");
+    this.#watched.push({ writes, changes });
+    this.#statements.clear();
+    return changes;
+  }
+
+  /** Another number once another process has committed something. */
+  versionOfOthers(): number {
+    return this.getNow("PRAGMA data_version")!["data_version"] as number;
   }
 
   /**
@@ -339,11 +370,11 @@ export class Database {
 
   /**
    * A commit during a sync would wait for the next sync anyway. So writes that are requested during a sync wait for its end,
-   * and share one commit.
+   * and share one commit. Without a sync, the commit follows the code that runs now: what else came in waits for the sync.
    */
   #planCommit(): void {
     const commit = (): void => void setImmediate(() => this.#commitRequested());
-    if (!this.#sync.afterwards(commit)) commit();
+    if (!this.#sync.afterwards(commit)) process.nextTick(() => this.#commitRequested());
   }
 
   /** A body that runs again decides again. */
@@ -375,13 +406,16 @@ export class Database {
     }
   }
 
+  /** The statement, which is about to run. */
   #prepare(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#connection.prepare(sql);
-      this.#statements.set(sql, statement);
+    let prepared = this.#statements.get(sql);
+    if (prepared === undefined) {
+      const changes = this.#watched.flatMap((watched) => (watched.writes.test(sql) ? [watched.changes] : []));
+      prepared = { statement: this.#connection.prepare(sql), changes };
+      this.#statements.set(sql, prepared);
     }
-    return statement;
+    for (const changes of prepared.changes) changes.count++;
+    return prepared.statement;
   }
 
   #guard<T>(body: () => T): T {

@@ -16,6 +16,7 @@ import {
   type PipelineFilter,
   type PipelinePageRequest,
   type PipelineStore,
+  type PipelineToRun,
   type Project,
   type ProjectChange,
   type ProjectFilter,
@@ -25,6 +26,7 @@ import {
 } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
+import { ReadMemory } from "./read-memory.ts";
 import { readPage, type SortedList } from "./pages.ts";
 import { userStore } from "./users.ts";
 
@@ -38,9 +40,11 @@ const AFTER_ALL = "rev`";
 
 export class SqlitePipelineStore implements PipelineStore {
   readonly #db: Database;
+  readonly #toRun: ReadMemory<PipelineToRun | undefined>;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#toRun = new ReadMemory(db, ["pipelines", "pipeline_deletions"]);
   }
 
   createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken"> {
@@ -143,14 +147,16 @@ export class SqlitePipelineStore implements PipelineStore {
     );
   }
 
-  async findToRun(pipelineId: PipelineId) {
-    const row = await this.#db.get(
-      `SELECT body, head_revision_id,
-         EXISTS (SELECT 1 FROM pipeline_deletions WHERE pipeline_id = ?1 AND decided = 1) AS is_being_deleted
-       FROM pipelines WHERE pipeline_id = ?1`,
-      pipelineId,
-    );
-    return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
+  findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined> {
+    return this.#toRun.get(pipelineId, () => {
+      const row = this.#db.getNow(
+        `SELECT body, head_revision_id,
+           EXISTS (SELECT 1 FROM pipeline_deletions WHERE pipeline_id = ?1 AND decided = 1) AS is_being_deleted
+         FROM pipelines WHERE pipeline_id = ?1`,
+        pipelineId,
+      );
+      return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
+    });
   }
 
   async named(name: string, limit: number): Promise<readonly Pipeline[]> {

@@ -8,6 +8,7 @@ import {
   type FoundUser,
   type StoredToken,
   type StoredUser,
+  type TokenWithUser,
   tokenOf,
   type User,
   userOf,
@@ -15,6 +16,7 @@ import {
 import { isAsExpected } from "../ports/expected.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import type { Database, Row } from "./database.ts";
+import { ReadMemory } from "./read-memory.ts";
 
 export type UserStore = Pick<
   IdentityStore,
@@ -36,6 +38,7 @@ const WITH_RIGHTS = `SELECT body, (
   ) AS bindings FROM users WHERE user_id = ?1`;
 
 export function userStore(db: Database): UserStore {
+  const proofs = new ReadMemory<TokenWithUser | undefined>(db, ["tokens", "users", "bindings", "team_members"]);
   const find = (userId: UserId): User | undefined =>
     toUser(db.getNow("SELECT body FROM users WHERE user_id = ?", userId));
   const isNameTaken = ({ userId, name }: Pick<User, "userId" | "name">): boolean =>
@@ -58,12 +61,7 @@ export function userStore(db: Database): UserStore {
     async findUser(userId) {
       return foundUser(await db.get(WITH_RIGHTS, userId));
     },
-    async findProof(tokenId) {
-      const row = await db.get(WITH_USER, tokenId);
-      if (row === undefined) return undefined;
-      const token = tokenOf(JSON.parse(row["token"] as string) as StoredToken);
-      return { token, user: row["body"] === null ? undefined : foundUser(row) };
-    },
+    findProof: (tokenId) => proofs.get(tokenId, () => proofOf(db.getNow(WITH_USER, tokenId))),
     findUserByName: async (name) => toUser(await db.get("SELECT body FROM users WHERE name = ?", name)),
     listUsers: async () => toUsers(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
     listOwnedBy: async (area) =>
@@ -100,6 +98,12 @@ export function userStore(db: Database): UserStore {
         return "deleted";
       }),
   };
+}
+
+function proofOf(row: Row | undefined): TokenWithUser | undefined {
+  if (row === undefined) return undefined;
+  const token = tokenOf(JSON.parse(row["token"] as string) as StoredToken);
+  return { token, user: row["body"] === null ? undefined : foundUser(row) };
 }
 
 function foundUser(row: Row | undefined): FoundUser | undefined {

@@ -3,8 +3,10 @@ import { LocationProvider } from "preact-iso";
 import { useEffect } from "preact/hooks";
 import { returnFromLogin } from "../api/expiry.ts";
 import { useResource } from "../api/resource.ts";
+import { Loading } from "../parts/loaded.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Toasts } from "../parts/toast.tsx";
+import styles from "./app.module.css";
 import { Routes } from "./routes.tsx";
 import { loadSession, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -18,11 +20,9 @@ export function App() {
   return (
     <LocationProvider scope={OWN_PAGES}>
       {session.value === undefined ? (
-        error === undefined ? null : (
-          <main>
-            <Problem error={error} onRetry={reload} />
-          </main>
-        )
+        <main class={styles["start"]}>
+          {error === undefined ? <Loading /> : <Problem error={error} onRetry={reload} />}
+        </main>
       ) : (
         <Shell>
           <Routes />

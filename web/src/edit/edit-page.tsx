@@ -26,6 +26,13 @@ export function EditPage({ pipelineId }: { readonly pipelineId: string }) {
     ["/pipelines", words.pipelines.title],
     [`/pipelines/${pipelineId}`, name],
   ] as const;
+  if (pipeline.value === undefined) {
+    return (
+      <Page title={words.edit.titled(name)} crumbs={crumbs}>
+        <Loaded of={pipeline}>{() => null}</Loaded>
+      </Page>
+    );
+  }
   return (
     <Loaded of={pipeline}>
       {(shown) =>

@@ -103,7 +103,7 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
       <RunHead
         store={store}
         view={view}
-        pipelineName={pipeline.value?.name}
+        pipelineName={pipeline.value?.name ?? (pipeline.error === undefined ? undefined : runWords.pipeline)}
         projectId={projectId}
         actions={actions}
         whyJob={whyJob}

@@ -12,6 +12,7 @@ export const runWords = {
   },
   viewsLabel: "Views of the run",
   run: "Run",
+  pipeline: "Pipeline",
   attempt: (n: number) => `Attempt ${n}`,
   of: (job: string) => `Job ${job}`,
   by: (name: string) => `by ${name}`,

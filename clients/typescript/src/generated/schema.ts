@@ -3643,7 +3643,7 @@ export interface components {
             readonly path: string;
             readonly timestamp: number;
             /** @enum {string} */
-            readonly reason: "malformed_request" | "invalid_definition" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "conflict" | "already_exists" | "head_moved" | "request_id_reused" | "precondition_failed" | "payload_too_large" | "range_not_satisfiable" | "unsupported_media_type" | "git_refused" | "too_large" | "slow_reader" | "too_many" | "internal" | "not_implemented" | "unavailable" | "deadline_exceeded";
+            readonly reason: "malformed_request" | "invalid_definition" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "already_exists" | "head_moved" | "request_id_reused" | "precondition_failed" | "payload_too_large" | "range_not_satisfiable" | "unsupported_media_type" | "git_refused" | "headers_too_large" | "too_large" | "slow_reader" | "too_many" | "internal" | "not_implemented" | "unavailable" | "deadline_exceeded";
             readonly errors: readonly components["schemas"]["Problem"][];
             readonly errorCount?: number;
         };

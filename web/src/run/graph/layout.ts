@@ -5,7 +5,16 @@
 import type { PlannedJob } from "../run-view.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 
-export const NODE = { width: 216, narrowest: 148, height: 38, cell: 16, cellGap: 4, padding: 11, widest: 640 } as const;
+export const NODE = {
+  width: 216,
+  narrowest: 148,
+  height: 38,
+  cell: 16,
+  cellGap: 4,
+  padding: 11,
+  leftOut: 22,
+  widest: 640,
+} as const;
 const GAP = { row: 10, layer: 44, stage: 40 } as const;
 /** Room above the blocks of a stage for its name. */
 const STAGE_TOP = 40;
@@ -148,7 +157,9 @@ function sizeOf(
   const width = Math.min(NODE.widest, Math.max(nodeWidth, wished));
   const perRow = Math.floor((width - 2 * NODE.padding + NODE.cellGap) / step);
   const rows = Math.ceil(cells.length / perRow);
-  return { width, height: NODE.height + rows * step + 8, cells, leftOut: block.jobs.length - cells.length };
+  const leftOut = block.jobs.length - cells.length;
+  const height = NODE.height + rows * step + 8 + (leftOut === 0 ? 0 : NODE.leftOut);
+  return { width, height, cells, leftOut };
 }
 
 /** Blocks that need the same ones stand together, so that their lines cross less. */

@@ -22,6 +22,7 @@ import styles from "./run-head.module.css";
 interface RunHeadProps {
   readonly store: RunStore;
   readonly view: RunView;
+  /** Undefined while it is not known. */
   readonly pipelineName: string | undefined;
   readonly projectId: string;
   readonly actions: RunActions;
@@ -36,7 +37,10 @@ export function RunHead({ store, view, pipelineName, actions, whyJob, onWhy }: R
   return (
     <header class={styles["head"]}>
       <p class={styles["crumbs"]}>
-        <a href={`/pipelines/${head.pipelineId}`}>{pipelineName ?? " "}</a> /
+        <a href={`/pipelines/${head.pipelineId}`} aria-label={pipelineName ?? runWords.pipeline}>
+          {pipelineName ?? " "}
+        </a>{" "}
+        /
       </p>
       <div class={styles["line"]}>
         <h1 tabIndex={-1} title={head.runId}>
