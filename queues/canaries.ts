@@ -24,16 +24,23 @@ export class Canaries {
   sendNext(shards: Iterable<CanaryShard>, now: number): void {
     if (this.#sentAt.size > FEW_SHARDS && now - this.#lastAt < MANY_EVERY_MS) return;
     for (const shard of shards) if (shard.isOpen && !this.#sentAt.has(shard)) this.#sentAt.set(shard, now);
-    const due = [...this.#sentAt].filter(([, sentAt]) => now - sentAt >= CANARY_MS);
-    // A canary that was lost with the data of Redis is replaced first.
-    const [next] = due.toSorted(([a, sentA], [b, sentB]) => {
-      return Number(b.canaryWaitMs(now) > 0) - Number(a.canaryWaitMs(now) > 0) || sentA - sentB;
-    });
-    if (next === undefined) return;
-    const [shard] = next;
+    const shard = this.#firstDue(now);
+    if (shard === undefined) return;
     this.#sentAt.set(shard, now);
     this.#lastAt = now;
     void shard.sendCanary().catch(() => undefined);
+  }
+
+  /** Of the shards that are due, the one whose last canary is oldest; but a canary that was lost is replaced first. */
+  #firstDue(now: number): CanaryShard | undefined {
+    let first: CanaryShard | undefined;
+    let [firstAt, firstIsLost] = [Infinity, false];
+    for (const [shard, sentAt] of this.#sentAt) {
+      if (now - sentAt < CANARY_MS) continue;
+      const isLost = shard.canaryWaitMs(now) > 0;
+      if (isLost === firstIsLost ? sentAt < firstAt : isLost) [first, firstAt, firstIsLost] = [shard, sentAt, isLost];
+    }
+    return first;
   }
 
   forget(shard: CanaryShard): void {

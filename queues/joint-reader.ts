@@ -60,8 +60,11 @@ interface RequestedLook {
 const LONGEST_WAIT_MS = 5_000;
 /** The same on a cluster while a node of an earlier release lives, which does not tell owners what it sends. */
 const UNTOLD_WAIT_MS = 250;
-/** How much longer than asked a blocking command may take before its connection counts as broken. */
-const OVERDUE_MS = 1_000;
+/**
+ * How much longer than asked a blocking command may take before its connection counts as broken. A private Redis looks once a
+ * second for commands whose time is over.
+ */
+const OVERDUE_MS = 2_000;
 /** Pause after a failed command of Redis. */
 const RETRY_MS = 500;
 

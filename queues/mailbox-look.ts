@@ -25,9 +25,11 @@ export interface Look {
  */
 const LOOK = redisScript(`
 local answer = { 0 }
-local place = 0
-for marker in string.gmatch(ARGV[3], "%S+") do
-  local isMarked = redis.call("DEL", marker) == 1
+local markers = {}
+for marker in string.gmatch(ARGV[3], "%S+") do markers[#markers + 1] = marker end
+local isAnyMarked = redis.call("EXISTS", unpack(markers)) > 0
+for i, marker in ipairs(markers) do
+  local isMarked = isAnyMarked and redis.call("DEL", marker) == 1
   if isMarked or ARGV[1] == "1" then
     local prefix = string.sub(marker, 1, -7)
     local waiting, due = redis.call("LLEN", prefix .. "wait"), 0
@@ -35,12 +37,11 @@ for marker in string.gmatch(ARGV[3], "%S+") do
     if first[2] then due = math.floor(tonumber(first[2]) / 4096) end
     if isMarked or waiting > 0 or due > 0 then
       answer[1] = answer[1] + 1
-      answer[#answer + 1] = place
+      answer[#answer + 1] = i - 1
       answer[#answer + 1] = waiting
       answer[#answer + 1] = due
     end
   end
-  place = place + 1
 end
 if ARGV[2] == "1" then
   for _, word in ipairs(redis.call("ZRANGE", KEYS[1], 0, -1)) do

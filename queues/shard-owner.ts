@@ -71,8 +71,6 @@ const PRIVATE_LEASE = { ms: 12_000, renewMs: 4_000 };
 const RENEW_MS = 900;
 /** The round that finds a dead member comes this long after the last moment at which it could have beaten. */
 const AFTER_SILENCE_MS = 5;
-/** The longest time between two looks for leases that have run out. */
-const EXPIRY_CHECK_MS = 1_000;
 /** A job that a former owner has fetched is returned after this time at most. */
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has been on its way for this long is not healthy. */
@@ -393,11 +391,16 @@ export class ShardOwner implements OwnedHere {
     if (this.#owned.get(owned.shard) === owned) this.#owned.delete(owned.shard);
   }
 
-  /** Looks for leases that have run out when the first one may, and now and then for those of shards that came since. */
+  /**
+   * Looks for leases that have run out when the first one may; the lease of a shard that comes meanwhile lasts longer. Renewals
+   * put that time off, so the look comes with a round before it, as long as there is one.
+   */
   #watchExpiry(): void {
     const now = performance.now();
-    let leftMs = untilNext(EXPIRY_CHECK_MS, now);
+    let leftMs = LEASE_MS;
     for (const owned of this.#owned.values()) leftMs = Math.min(leftMs, owned.leaseLeftMs(now));
+    const nextMs = untilNext(TICK_MS, now);
+    if (leftMs > nextMs) leftMs = nextMs + TICK_MS * Math.floor((leftMs - nextMs) / TICK_MS);
     this.#expiryTimer = setTimeout(
       () => {
         this.#dropExpired();

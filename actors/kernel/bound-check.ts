@@ -39,16 +39,17 @@ export class BoundCheck {
     this.#nextAt = options.clock.monotonic() + FIRST_BOUND_CHECK_MS;
   }
 
-  /** True when the time of the next check has come. */
-  get isDue(): boolean {
-    return this.#running === null && this.#options.clock.monotonic() >= this.#nextAt;
+  /** True when the time of the next check has come; `now`: monotonic milliseconds. */
+  isDue(now: number): boolean {
+    return this.#running === null && now >= this.#nextAt;
   }
 
   /** Begins a check when its time has come. A shard in which nothing is watched is checked only once. */
   begin(): void {
     const { clock, watched, shard, log } = this.#options;
-    if (!this.isDue) return;
-    this.#nextAt = clock.monotonic() + EVERY_MS;
+    const now = clock.monotonic();
+    if (!this.isDue(now)) return;
+    this.#nextAt = now + EVERY_MS;
     if (!this.#isFirst && watched().size === 0) return;
     this.#running = this.#check()
       .then(() => void (this.#isFirst = false))

@@ -322,8 +322,8 @@ export class Shard {
   }
 
   /** True when {@link tidy} would do something now. A worker asks all its shards every second, so the question is cheap. */
-  get isUntidy(): boolean {
-    return this.#entries.size > 0 || this.#boundCheck.isDue;
+  isUntidy(now: number): boolean {
+    return this.#entries.size > 0 || this.#boundCheck.isDue(now);
   }
 
   /** Drops idle aggregates from memory, and now and then checks what is watched. Never rejects. */

@@ -10,8 +10,8 @@ import type { ShardStore } from "../../src/stores/ports/shards.ts";
 export interface SweptShard {
   /** Looks for the work that is stored for the shard. */
   sweep(): Promise<void>;
-  /** True when `tidy` would do something. */
-  readonly isUntidy: boolean;
+  /** True when `tidy` would do something; `now`: monotonic milliseconds. */
+  isUntidy(now: number): boolean;
   /** Drops idle aggregates from memory. */
   tidy(): Promise<void>;
 }
@@ -67,12 +67,13 @@ export class SweepRounds {
     if (rested.length === 0) return;
     try {
       const found = await shards.withWork(rested, clock.now());
+      const now = clock.monotonic();
       for (const index of rested) {
         const shard = this.#shards.get(index);
         // A shard that came meanwhile is being swept.
         if (shard === undefined || this.#sweeping.has(shard)) continue;
         if (found.has(index)) void this.#sweep(shard);
-        else if (shard.isUntidy) void this.#tidy(shard);
+        else if (shard.isUntidy(now)) void this.#tidy(shard);
       }
     } catch (error) {
       log.warn({ error: String(error) }, "no shard could be swept; the next round follows");

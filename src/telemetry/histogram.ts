@@ -12,12 +12,13 @@ export class Histogram {
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
   }
 
-  observe(seconds: number): void {
+  /** `times`: how many durations of this length there were. */
+  observe(seconds: number, times = 1): void {
     const { bounds } = this;
     let at = 0;
     while (at < bounds.length && seconds > bounds[at]!) at++;
-    this.#counts[at]!++;
-    this.#sum += seconds;
+    this.#counts[at]! += times;
+    this.#sum += seconds * times;
   }
 
   /** Seconds. */

@@ -59,8 +59,8 @@ export class LoopDelay {
 
   #countBetween(lateMs: number): void {
     const between = this.#tenths - 1;
-    const late = this.#count(lateMs, between);
-    for (let tenth = late; tenth < between; tenth++) this.#delays.observe(0);
+    const late = lateMs > 0 ? this.#count(lateMs, between) : 0;
+    this.#delays.observe(0, between - late);
   }
 
   /** Counts a delay with the tenths that it has missed, `most` at most; answers how many it has counted. */

@@ -16,9 +16,9 @@ const LOW_SHARE = 1 / 4;
 /** The reserve is made again when this many times its size are free, so that it is not given up again at once. */
 const ROOM_FACTOR = 1.5;
 const CHECK_MS = 500;
-/** A disk with so much free space does not become full within a second, so it is looked at once a second. */
-const AMPLE_BYTES = 8 * 2 ** 30;
-const AMPLE_CHECK_MS = 1_000;
+/** No disk takes more bytes in a second, so one with much free space is looked at when this pace may have filled it. */
+const BYTES_IN_SECOND = 8 * 2 ** 30;
+const LONGEST_CHECK_SECONDS = 5;
 /** Without this much even after the reserve was given up, nothing starts, bytes. */
 const LEAST_BYTES = 2 ** 20;
 const BLOCK_BYTES = 2 ** 20;
@@ -34,10 +34,9 @@ export interface DiskReserveOptions {
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
   readonly #file: string;
-  readonly #listeners: ((isFull: boolean) => void)[] = [];
   #isFull = false;
   /** By the last look. */
-  #isAmple = false;
+  #free = 0;
   #cancel: Cancel | undefined;
 
   constructor(options: DiskReserveOptions) {
@@ -45,14 +44,11 @@ export class DiskReserve {
     this.#file = join(options.folder, RESERVE_FILE);
   }
 
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
-  /** Looks at the disk at once, and then once or twice a second until {@link stop}. */
+  /** Looks at the disk at once, and then twice a second until {@link stop}; more rarely while much is free. */
   start(): void {
     this.look();
-    const periodMs = this.#isAmple ? AMPLE_CHECK_MS : CHECK_MS;
+    const seconds = Math.min(Math.floor(this.#free / BYTES_IN_SECOND), LONGEST_CHECK_SECONDS);
+    const periodMs = seconds > 0 ? 1_000 * seconds : CHECK_MS;
     this.#cancel = systemTimers.after(untilNext(periodMs, systemClock.monotonic()), () => this.start());
   }
 
@@ -60,15 +56,10 @@ export class DiskReserve {
     this.#cancel?.();
   }
 
-  /** Calls `listener` when the disk has become full, and when there is room again. */
-  onChange(listener: (isFull: boolean) => void): void {
-    this.#listeners.push(listener);
-  }
-
   /** Gives the reserve up when the disk is full, and makes it again when there is room. */
   look(): void {
     const space = this.#measure();
-    this.#isAmple = space !== undefined && space.free >= AMPLE_BYTES;
+    this.#free = space?.free ?? 0;
     if (space === undefined) return;
     const size = fullBelow(space);
     if (space.free < size * LOW_SHARE) return void this.#drop();
@@ -156,7 +147,6 @@ export class DiskReserve {
     const free = this.#measure()?.free;
     if (isFull) log.warn({ folder, free }, "the disk is full: its reserve is given up, and nothing new is stored");
     else log.info({ folder, free }, "there is room on the disk again: everything is stored");
-    for (const listener of this.#listeners) listener(isFull);
   }
 }
 
