@@ -11,8 +11,9 @@
  * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the
  * leftovers of an interrupted run. `redis-server.mjs` finds or fetches the Redis server.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,8 +50,9 @@ try {
   if (options.test || !process.env.REDIS_URL) provideRedisServer(say);
   if (options.test) provideBrowser();
   if (options.build) {
-    build();
-    buildWeb();
+    // The compiler keeps one processor busy.
+    const page = buildWeb();
+    await settled([build(page), page]);
   }
 } catch (error) {
   if (!(error instanceof SetupError || error instanceof NoRedisServerError)) throw error;
@@ -122,7 +124,8 @@ function provideBrowser() {
 
 // --- build ---
 
-function build() {
+/** `page`: the build of the web page. */
+async function build(page) {
   const main = join(ROOT, "dist", "src", "main.js");
   const stamp = join(ROOT, "dist", ".built");
   const inputs = ["actors", "queues", "src", "clients/typescript/src", "proto/generated"].map((folder) =>
@@ -133,14 +136,16 @@ function build() {
   say("compiling");
   const startedAt = new Date();
   const compiler = join(MODULES, "typescript", "bin", "tsc");
-  runNode([compiler, ...CHECKED_ONCE, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
-  runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
+  await runNode([compiler, ...CHECKED_ONCE, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
+  // The bundler removes from `dist` what belongs to neither the program nor a complete page.
+  await page;
+  await runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
   // A source that changed while the compiler ran counts as newer.
   writeWhole(stamp, "");
   utimesSync(stamp, startedAt, startedAt);
 }
 
-function buildWeb() {
+async function buildWeb() {
   const stamp = join(ROOT, "dist", ".built-web");
   const inputs = ["web/src", "clients/typescript/src"].map((folder) => newestChange(join(ROOT, folder)));
   const others = [...WEB_BUILT_BY, "package-lock.json"].map((name) => statSync(join(ROOT, name)).mtimeMs);
@@ -148,14 +153,22 @@ function buildWeb() {
   if (isBuilt && statSync(stamp).mtimeMs > Math.max(...inputs, ...others)) return;
   say("building the web page");
   const startedAt = new Date();
-  runNode([join(ROOT, "web", "scripts", "build.mjs")], "the web page cannot be built");
+  await runNode([join(ROOT, "web", "scripts", "build.mjs")], "the web page cannot be built");
   writeWhole(stamp, "");
   utimesSync(stamp, startedAt, startedAt);
 }
 
-function runNode(args, failure) {
-  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+async function runNode(args, failure) {
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+  const [status] = await once(child, "exit");
   if (status !== 0) throw new SetupError(`${failure}; see the messages above`);
+}
+
+/** Waits for the end of all tasks, so that none goes on when another one has failed. Then throws the first failure. */
+async function settled(tasks) {
+  const ends = await Promise.allSettled(tasks);
+  const failed = ends.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
 /**

@@ -6,12 +6,9 @@ import { ownershipGuard } from "../../queues/ownership-guard.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { StoreReach } from "../../queues/store-reach.ts";
 import type { Clock } from "../../src/domain/clock.ts";
-import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
-import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { idleHandler, type OwnerGround, withOwnerGround } from "./owner-ground.ts";
 
 const SHARDS = 4;
 const HOUR = 3_600_000;
@@ -30,59 +27,48 @@ interface Worker {
 
 describe("a worker that may own no shard", function () {
   this.timeout(30_000);
-  let redis: TestRedis;
-  let client: RedisClient;
-  let stores: Stores;
-  let closeStores: () => Promise<void>;
+  let ground: OwnerGround;
   let workers: Worker[];
 
-  beforeEach(async () => {
-    redis = await startTestRedis();
-    client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
-    const opened = await openTestSqlite();
-    ({ stores } = opened);
-    closeStores = () => opened.close();
-    workers = [];
-  });
-  afterEach(async () => {
-    for (const worker of workers) {
-      worker.store = "answers";
-      await worker.owner.stop();
-      await worker.check.stop();
-    }
-    client.disconnect();
-    await redis.stop();
-    await closeStores();
-  });
+  withOwnerGround(
+    (opened) => {
+      ground = opened;
+      workers = [];
+    },
+    async () => {
+      for (const worker of workers) {
+        worker.store = "answers";
+        await worker.owner.stop();
+        await worker.check.stop();
+      }
+    },
+  );
 
   async function start(aheadMs = 0): Promise<Worker> {
     const nodeId = randomUUID();
     const drained: number[] = [];
     const clock: Clock = { now: () => Date.now() + worker.aheadMs, monotonic: () => performance.now() };
-    const check = new ClockCheck({ redis: client, nodeId, clock, log: silentLog });
+    const check = new ClockCheck({ redis: ground.client, nodeId, clock, log: silentLog });
     const probe = async (): Promise<void> => {
       await until("the store answers", () => worker.store !== "hangs", 30_000);
       if (worker.store === "fails") throw new Error("the store cannot be reached");
-      await stores.probe();
+      await ground.stores.probe();
     };
-    const guard = ownershipGuard(new StoreReach({ redis: client, nodeId, probe, log: silentLog }), check);
+    const guard = ownershipGuard(new StoreReach({ redis: ground.client, nodeId, probe, log: silentLog }), check);
     const owner = new ShardOwner({
       witness: "{elsewhere}:generation",
-      redis: { url: redis.url },
+      redis: { url: ground.redis.url },
       nodeId,
       shards: SHARDS,
       handler: {
-        open: () => Promise.resolve(),
-        redisLost: () => Promise.resolve(),
-        receive: () => Promise.resolve(),
+        ...idleHandler,
         // As when the store has no answer: a worker that waited for this would keep its shards.
         drain: (shard) => {
           drained.push(shard);
           return worker.store === "answers" ? Promise.resolve() : new Promise(() => undefined);
         },
-        close: () => undefined,
       },
-      epochs: stores.shards,
+      epochs: ground.stores.shards,
       guard,
       log: silentLog,
     });
@@ -117,20 +103,20 @@ describe("a worker that may own no shard", function () {
   it("keeps its shards when no worker reaches the store", async () => {
     const both = [await start(), await start()];
     await share(...both);
-    const before = await stores.shards.epochs();
+    const before = await ground.stores.shards.epochs();
     for (const worker of both) worker.store = "hangs";
     const since = performance.now();
     await until("5 s pass", () => {
       for (const worker of both) expect(worker.owner.owned()).to.have.length(SHARDS / 2);
       return performance.now() - since > 5_000;
     });
-    expect(await stores.shards.epochs()).to.deep.equal(before);
+    expect(await ground.stores.shards.epochs()).to.deep.equal(before);
   });
 
   it("keeps its shards when another worker is answered first after an outage for all", async () => {
     const [late, first] = [await start(), await start()];
     await share(late, first);
-    const before = await stores.shards.epochs();
+    const before = await ground.stores.shards.epochs();
     const keepsFor = async (ms: number): Promise<void> => {
       const since = performance.now();
       await until(`${ms} ms pass`, () => {
@@ -146,7 +132,7 @@ describe("a worker that may own no shard", function () {
     await keepsFor(600);
     late.store = "answers";
     await until("the other worker is answered", () => !late.guard.isUncertain);
-    expect(await stores.shards.epochs()).to.deep.equal(before);
+    expect(await ground.stores.shards.epochs()).to.deep.equal(before);
   });
 
   it("keeps its shards when it is alone, or beside a worker of a release that tells nothing about the store", async () => {
@@ -154,17 +140,11 @@ describe("a worker that may own no shard", function () {
     await until("it owns all", owns(worker, SHARDS));
     const older = new ShardOwner({
       witness: "{elsewhere}:generation",
-      redis: { url: redis.url },
+      redis: { url: ground.redis.url },
       nodeId: randomUUID(),
       shards: SHARDS,
-      handler: {
-        open: () => Promise.resolve(),
-        redisLost: () => Promise.resolve(),
-        receive: () => Promise.resolve(),
-        drain: () => Promise.resolve(),
-        close: () => undefined,
-      },
-      epochs: stores.shards,
+      handler: idleHandler,
+      epochs: ground.stores.shards,
       log: silentLog,
     });
     await older.start();

@@ -4,62 +4,47 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { leaseKeys } from "../../queues/owned-shard.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
-import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
-import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { idleHandler, type OwnerGround, withOwnerGround } from "./owner-ground.ts";
 
 const SHARDS = 8;
 const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 describe("an owner on a private Redis", function () {
   this.timeout(30_000);
-  let redis: TestRedis;
-  let client: RedisClient;
-  let stores: Stores;
-  let closeStores: () => Promise<void>;
+  let ground: OwnerGround;
   let owner: ShardOwner;
   let lost: number[];
   let closed: number[];
 
-  beforeEach(async () => {
-    redis = await startTestRedis();
-    client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
-    const opened = await openTestSqlite();
-    ({ stores } = opened);
-    closeStores = () => opened.close();
-    [lost, closed] = [[], []];
-    owner = new ShardOwner({
-      witness: "{elsewhere}:generation",
-      redis: { url: redis.url },
-      isPrivate: true,
-      nodeId: randomUUID(),
-      shards: SHARDS,
-      handler: {
-        open: () => Promise.resolve(),
-        redisLost: async (shard) => void lost.push(shard),
-        receive: () => Promise.resolve(),
-        drain: () => Promise.resolve(),
-        close: (shard) => void closed.push(shard),
-      },
-      epochs: stores.shards,
-      log: silentLog,
-    });
-  });
-  afterEach(async () => {
-    await owner.stop();
-    client.disconnect();
-    await redis.stop();
-    await closeStores();
-  });
+  withOwnerGround(
+    (opened) => {
+      ground = opened;
+      [lost, closed] = [[], []];
+      owner = new ShardOwner({
+        witness: "{elsewhere}:generation",
+        redis: { url: ground.redis.url },
+        isPrivate: true,
+        nodeId: randomUUID(),
+        shards: SHARDS,
+        handler: {
+          ...idleHandler,
+          redisLost: async (shard) => void lost.push(shard),
+          close: (shard) => void closed.push(shard),
+        },
+        epochs: ground.stores.shards,
+        log: silentLog,
+      });
+    },
+    () => owner.stop(),
+  );
 
   const ownsAll = () => until("it owns all", () => owner.owned().length === SHARDS, 2_000);
-  const leasesLeftMs = () => Promise.all(ALL.map((shard) => client.pttl(leaseKeys(shard).lease)));
+  const leasesLeftMs = () => Promise.all(ALL.map((shard) => ground.client.pttl(leaseKeys(shard).lease)));
 
   it("takes the leases of a process that has died, without waiting for their end", async () => {
-    for (const shard of ALL) await client.set(leaseKeys(shard).lease, "dead", "PX", 60_000);
+    for (const shard of ALL) await ground.client.set(leaseKeys(shard).lease, "dead", "PX", 60_000);
     await owner.start();
     await ownsAll();
   });
@@ -79,7 +64,7 @@ describe("an owner on a private Redis", function () {
     await owner.start();
     await ownsAll();
     await sleep(1_500);
-    await client.flushall();
+    await ground.client.flushall();
     await until("it has told Redis everything", () => new Set(lost).size === SHARDS, 2_000);
     await ownsAll();
   });
@@ -87,8 +72,8 @@ describe("an owner on a private Redis", function () {
   it("makes a restart of Redis good", async () => {
     await owner.start();
     await ownsAll();
-    await redis.kill();
-    await redis.restart();
+    await ground.redis.kill();
+    await ground.redis.restart();
     await until("it has told Redis everything", () => new Set(lost).size === SHARDS, 5_000);
     await ownsAll();
   });
@@ -96,9 +81,9 @@ describe("an owner on a private Redis", function () {
   it("keeps no shard while Redis is away", async () => {
     await owner.start();
     await ownsAll();
-    await redis.kill();
+    await ground.redis.kill();
     await until("it owns none", () => owner.owned().length === 0, 5_000);
-    await redis.restart();
+    await ground.redis.restart();
     await until("it owns all again", () => owner.owned().length === SHARDS, 8_000);
   });
 });

@@ -4,54 +4,35 @@ import { expect } from "chai";
 import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { ring } from "../../queues/wake-key.ts";
-import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { startTestRedis, type TestRedis } from "../support/redis.ts";
-import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { idleHandler, type OwnerGround, withOwnerGround } from "./owner-ground.ts";
 
 const SHARDS = 8;
 const MEMBERS = "{millrace}:members";
 
 describe("the rounds of an owner", function () {
   this.timeout(30_000);
-  let redis: TestRedis;
-  let client: RedisClient;
-  let stores: Stores;
-  let closeStores: () => Promise<void>;
+  let ground: OwnerGround;
   let owners: ShardOwner[];
 
-  beforeEach(async () => {
-    redis = await startTestRedis();
-    client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
-    const opened = await openTestSqlite();
-    ({ stores } = opened);
-    closeStores = () => opened.close();
-    owners = [];
-  });
-  afterEach(async () => {
-    await Promise.all(owners.map((owner) => owner.stop()));
-    client.disconnect();
-    await redis.stop();
-    await closeStores();
-  });
+  withOwnerGround(
+    (opened) => {
+      ground = opened;
+      owners = [];
+    },
+    async () => void (await Promise.all(owners.map((owner) => owner.stop()))),
+  );
 
   async function own(guard?: OwnershipGuard): Promise<{ readonly owner: ShardOwner; readonly nodeId: string }> {
     const nodeId = randomUUID();
     const owner = new ShardOwner({
       witness: "{elsewhere}:generation",
-      redis: { url: redis.url },
+      redis: { url: ground.redis.url },
       nodeId,
       shards: SHARDS,
-      handler: {
-        open: () => Promise.resolve(),
-        redisLost: () => Promise.resolve(),
-        receive: () => Promise.resolve(),
-        drain: () => Promise.resolve(),
-        close: () => undefined,
-      },
-      epochs: stores.shards,
+      handler: idleHandler,
+      epochs: ground.stores.shards,
       ...(guard === undefined ? {} : { guard }),
       log: silentLog,
     });
@@ -79,19 +60,19 @@ describe("the rounds of an owner", function () {
     isHeld = true;
     await until("a round waits for its guard", () => isWaiting);
     const stopping = owner.stop();
-    await until("it has left", async () => (await client.zscore(MEMBERS, nodeId)) === null);
+    await until("it has left", async () => (await ground.client.zscore(MEMBERS, nodeId)) === null);
     release();
     await stopping;
-    expect(await client.zscore(MEMBERS, nodeId)).to.equal(null);
+    expect(await ground.client.zscore(MEMBERS, nodeId)).to.equal(null);
   });
 
   it("take the shards of a silent member when it counts as gone, not in the next round by the clock", async () => {
     const { owner, nodeId } = await own();
     // A quarter of a second after its last beat, another member is found in a round, and is silent from then on.
-    const [seconds, microseconds] = await client.time();
+    const [seconds, microseconds] = await ground.client.time();
     const beatAt = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000) - 250;
-    await client.zadd(MEMBERS, beatAt, "a-node-that-is-silent");
-    await ring(client, nodeId, "members");
+    await ground.client.zadd(MEMBERS, beatAt, "a-node-that-is-silent");
+    await ring(ground.client, nodeId, "members");
     await until("it gives half of the shards up", () => owner.owned().length === SHARDS / 2);
     const since = performance.now();
     await until("it owns all again", () => owner.owned().length === SHARDS);

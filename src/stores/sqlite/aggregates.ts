@@ -57,6 +57,7 @@ const ACTORS_IN_PIECE = 100;
 
 export class SqliteAggregateStore implements AggregateStore {
   readonly savesEventsAtOnce = true;
+  readonly createsAtOnce = ACTORS_AT_ONCE;
   readonly seesDeletions = true;
   /** Each actor is a row, and a save writes only the rows that it changes. */
   readonly keepsEndedApart = false;
