@@ -5,12 +5,11 @@ import { useLocation } from "preact-iso";
 import { useFilters } from "../app/place.ts";
 import { currentProject, projects } from "../app/session.ts";
 import { api } from "../api/client.ts";
-import { problemText } from "../api/errors.ts";
 import { STARTER } from "../pages/starter.ts";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { tell } from "../parts/toast.tsx";
+import { useSubmit } from "../parts/use-submit.ts";
 import { words } from "../words.ts";
 import { ConnectRepository } from "./connect-repository.tsx";
 import styles from "./pipeline.module.css";
@@ -80,21 +79,16 @@ function FromExample({ projectId, children }: { readonly projectId: string; read
     });
     route(`/pipelines/${pipelineId}/trigger`);
   };
+  const { submit, isRunning } = useSubmit(() => create(true));
   return (
-    <form
-      class={styles["form"]}
-      onSubmit={(event) => {
-        event.preventDefault();
-        create(true).catch((error: unknown) => tell(problemText(error), "failed"));
-      }}
-    >
+    <form class={styles["form"]} onSubmit={submit}>
       <label class={styles["field"]}>
         {texts.name}
         <input value={name} required autoFocus onInput={(event) => setName(event.currentTarget.value)} />
       </label>
       {children}
       <span class={styles["buttons"]}>
-        <Button kind="primary" type="submit">
+        <Button kind="primary" type="submit" disabled={isRunning}>
           {texts.create}
         </Button>
         <Button onClick={() => create(false)}>{texts.createOwn}</Button>
