@@ -2,8 +2,7 @@
 import { expect } from "chai";
 import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { RunStatus } from "../../src/domain/status.ts";
-import type { AggregateHead, DueAggregate, OwedRecord } from "../../src/stores/ports/aggregates.ts";
+import type { DueAggregate, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { actorOf, allPages, byText, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
@@ -113,26 +112,6 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(loaded.head).to.deep.equal(save.head);
       expect(loaded.actors.find(({ id }) => id === job.id)).to.deep.equal(job);
       expect(loaded.actors).to.have.length(aggregate.actors.length);
-    });
-
-    it("are listed by their status, also after a save that keeps it", async () => {
-      const { aggregates } = open();
-      const aggregate = sampleAggregate({ pipelineId: newId("pl") });
-      const { rootId, summary } = aggregate.head;
-      const { pipelineId } = summary;
-      await aggregates.create(aggregate);
-      const listed = async (status: RunStatus) => {
-        const page = { page: 1, pageSize: 10, descending: true };
-        return (await aggregates.listRuns({ pipelineId, status }, page)).list.map((head) => head.version);
-      };
-      const kept = saveOf(aggregate, { eventNumber: 7, summary: { ...summary, startedAt: 5 } });
-      expect(await aggregates.save({ ...kept, keepsStatus: true })).to.equal("saved");
-      expect((await aggregates.load(rootId))?.head).to.deep.include({ version: 2, eventNumber: 7 });
-      expect((await aggregates.load(rootId))?.head.summary).to.deep.equal({ ...summary, startedAt: 5 });
-      expect(await listed(summary.status)).to.deep.equal([2]);
-      const ended = saveOf({ head: kept.head as AggregateHead }, { summary: { ...summary, status: "failed" } });
-      expect(await aggregates.save({ ...ended, keepsStatus: false })).to.equal("saved");
-      expect([await listed(summary.status), await listed("failed")]).to.deep.equal([[], [3]]);
     });
 
     it("get new actors with a save", async () => {
