@@ -78,7 +78,9 @@ describe("run", function () {
     expect(stdout).to.match(/breaks, last 50 of 61 lines \(all with --verbose\)/);
     expect(stdout).to.contain("breaks | oh no").and.to.contain("breaks | 12\n").and.not.to.contain("breaks | 11\n");
     expect(stdout).not.to.contain("not shown");
-    expect(stdout).to.contain("build/silent has written no lines").and.not.to.match(/Log of \S+silent/);
+    expect(stdout)
+      .to.contain("build/silent has written no lines")
+      .and.not.to.match(/Log of \S+silent/);
   });
 
   it("stops the run on Ctrl-C, ends its processes and exits with 130", async () => {
