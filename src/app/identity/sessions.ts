@@ -47,7 +47,7 @@ export class OpenSessions {
     const session: Session = { caller, end };
     const known = this.#sessions.get(bearer) ?? new Set();
     this.#sessions.set(bearer, known.add(session));
-    this.#timer ??= this.#schedule();
+    if (this.#timer === undefined) this.#timer = this.#schedule();
     return () => this.#leave(bearer, session);
   }
 
@@ -55,15 +55,13 @@ export class OpenSessions {
     const known = this.#sessions.get(bearer);
     known?.delete(session);
     if (known?.size === 0) this.#sessions.delete(bearer);
-    if (this.#sessions.size > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 
+  /** Checks until nothing is open. The timer stays when the last session ends: most sessions are calls, and short. */
   #schedule(): NodeJS.Timeout {
     const timer = setTimeout(() => {
       void this.#checkAll().finally(() => {
-        if (this.#timer === timer) this.#timer = this.#schedule();
+        this.#timer = this.#sessions.size === 0 ? undefined : this.#schedule();
       });
     }, this.#checkMs);
     return timer.unref();

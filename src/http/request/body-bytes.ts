@@ -15,6 +15,7 @@ const SMALL_BYTES = 16 * 1024;
  * body of more than `limitBytes`, whose rest is thrown away, and `malformed_request` for a body that ends early.
  */
 export async function readBytes(request: IncomingMessage, length: string, limitBytes: number): Promise<Buffer> {
+  if (length !== "" && Number(length) <= limitBytes) return readAnnounced(request, Number(length));
   try {
     return await getRawBody(request, { length: length === "" ? null : length, limit: limitBytes });
   } catch (error) {
@@ -24,11 +25,34 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
       const text = `the body is larger than ${sizeText(limitBytes)}: send less at a time`;
       throw new MillraceError("payload_too_large", text);
     }
-    if (type === "request.aborted" || type === "request.size.invalid") {
-      throw new MillraceError("malformed_request", "the body ended early", { cause: error });
-    }
+    if (type === "request.aborted" || type === "request.size.invalid") throw endedEarly(error);
     throw error;
   }
+}
+
+/** Resolves with the last byte. The stream tells of its end some turns later, and the work on the request need not wait for it. */
+function readAnnounced(request: IncomingMessage, length: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let left = length;
+    const end = (cause?: Error): void => {
+      if (left > 0) reject(endedEarly(cause));
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    };
+    request.once("end", end);
+    request.once("error", end);
+    request.once("close", end);
+    if (request.destroyed) return end();
+    request.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      left -= chunk.length;
+      if (left === 0) end();
+    });
+  });
+}
+
+function endedEarly(cause: unknown): MillraceError {
+  return new MillraceError("malformed_request", "the body ended early", { cause });
 }
 
 /**

@@ -47,9 +47,10 @@ export function secureAnswers({ isEncrypted }: { readonly isEncrypted: boolean }
   };
 }
 
-/** Throws `unavailable` when a request has no answer within 30 s, unless its route takes its time. The operation that the request began may still complete. */
-export function boundRequests(): Middleware<RequestState> {
+/** Throws `unavailable` when a request has no answer within 30 s, unless its route takes its time. The operation that the request began may still complete. A small body must arrive within `bodyMs`. */
+export function boundRequests(bodyMs: number): Middleware<RequestState> {
   return async (ctx, next) => {
+    ctx.state.smallBodyWithinMs = bodyMs;
     let timer: NodeJS.Timeout | undefined;
     ctx.state.takeYourTime = () => clearTimeout(timer);
     const timeout = new Promise<never>((_resolve, reject) => {

@@ -153,14 +153,11 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
-  app.use(allowOrigins(options.origins ?? []));
+  const { origins = [] } = options;
+  if (origins.length > 0) app.use(allowOrigins(origins));
   app.use(compressJson());
   app.use(translateErrors(context));
-  app.use(boundRequests());
-  app.use((ctx, next) => {
-    ctx.state.smallBodyWithinMs = headWithinMs;
-    return next();
-  });
+  app.use(boundRequests(headWithinMs));
   app.use(indexRoutes(health));
   const { rateLimits = NO_RATE_LIMITS } = options;
   const limits = typeof rateLimits === "function" ? rateLimits : () => rateLimits;

@@ -17,12 +17,14 @@ import {
   type ApprovalLocation,
   type JobLocation,
   NO_PIPELINE,
+  type OwedRecord,
   type StepLocation,
   type StoredActor,
 } from "../ports/aggregates.ts";
 import type { EventStore } from "../ports/events.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import { withDerived, withoutDerived } from "./derived-fields.ts";
+import { owedBesideEvents } from "./owed-beside-events.ts";
 import {
   APART_SCHEMA,
   fromStored,
@@ -45,6 +47,7 @@ const ACTORS_AT_ONCE = 100;
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     savesEventsAtOnce: store.savesEventsAtOnce,
+    createsAtOnce: store.createsAtOnce,
     seesDeletions: store.seesDeletions,
     get keepsEndedApart() {
       return store.keepsEndedApart && writes() >= APART_SCHEMA;
@@ -54,7 +57,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     },
     create({ head, actors }, { plan, events } = {}) {
       const schema = writes();
-      const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
+      const owed = actors.length <= store.createsAtOnce ? owedBesideEvents(head.owed, events ?? []) : head.owed;
+      const stored = { head: writtenHead(head, owed, schema), actors: actors.map((actor) => written(actor, schema)) };
       return store.create(stored, {
         packs: schema >= PACKED_RECORDS_SCHEMA,
         ...(events === undefined ? {} : { events }),
@@ -93,15 +97,17 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.loadActors(rootId, ids);
       return found && readAggregate(found);
     },
-    save({ expectedVersion, head, changed, events, ended }) {
+    save({ expectedVersion, head, changed, events, ended, keepsStatus = false }) {
       const schema = Math.max(head.schema, writes());
+      const owed = store.savesEventsAtOnce ? owedBesideEvents(head.owed, events) : head.owed;
       return store.save({
         expectedVersion,
         // The origin was written with the creation.
-        head: { ...head, schema, owed: format.write("owed", head.owed, schema) },
+        head: { ...head, schema, owed: format.write("owed", owed, schema) },
         changed: changed.map((actor) => written(actor, schema)),
         events,
         packs: writes() >= PACKED_RECORDS_SCHEMA,
+        keepsStatus,
         ...(ended && { ended: ended.map((actor) => written(actor, schema)) }),
       });
     },
@@ -183,11 +189,15 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     };
   }
 
-  function writtenHead<Root extends RootId>(head: AggregateHead<Root>, schema: number): AggregateHead<Root> {
+  function writtenHead<Root extends RootId>(
+    head: AggregateHead<Root>,
+    owed: readonly OwedRecord[],
+    schema: number,
+  ): AggregateHead<Root> {
     return {
       ...head,
       schema,
-      owed: format.write("owed", head.owed, schema),
+      owed: format.write("owed", owed, schema),
       origin: toStored(format, "origin", head.origin, schema),
     };
   }

@@ -54,6 +54,7 @@ const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0, endedApar
 export class MongoAggregateStore implements AggregateStore {
   /** A document is one atomic update; the events are documents of another collection. */
   readonly savesEventsAtOnce = false;
+  readonly createsAtOnce = 0;
   readonly seesDeletions = false;
   readonly keepsEndedApart = true;
   readonly takesPushedEvents = true;

@@ -214,6 +214,8 @@ export interface AggregateSave<Root extends RootId = RunId> {
   readonly ended?: readonly StoredActor[];
   /** True when every living node reads packed records. */
   readonly packs?: boolean;
+  /** True when the status in the summary is the one that `expectedVersion` has. Indexes of statuses need no change then. */
+  readonly keepsStatus?: boolean;
 }
 
 /** What `create` stores together with a new aggregate. */
@@ -329,9 +331,11 @@ export interface AggregateSize {
 export interface AggregateStore {
   /**
    * True when the events of a save are stored in its transaction, so that a snapshot is never stored without them. The
-   * last save of a run can then settle the run, and an earlier one need not keep as owed what publishes these events.
+   * last save of a run can then settle the run, and one that dispatches a step may leave out of `owed` what publishes these events.
    */
   readonly savesEventsAtOnce: boolean;
+  /** An aggregate of up to so many actors is created in one transaction with its events. */
+  readonly createsAtOnce: number;
   /**
    * True when a save writes what it names as `ended` apart from the snapshot. False for a store whose snapshot has a row
    * for each actor anyway, and while a node lives that would not find what is stored apart.

@@ -1,7 +1,7 @@
 /**
  * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
  * resolves when its commit is on disk, and a read when everything that it may have read is: callers take both as an
- * acknowledgement of what they were told. Writes that are requested in one turn of the event loop, or while the disk is
+ * acknowledgement of what they were told. Writes that are requested before the event loop is asked for more, or while the disk is
  * busy with an earlier commit, share a commit; a single write does not wait for others. Several processes may share the
  * file. A writer takes its lock at the beginning of a transaction, so that none fails half-way.
  */
@@ -370,11 +370,11 @@ export class Database {
 
   /**
    * A commit during a sync would wait for the next sync anyway. So writes that are requested during a sync wait for its end,
-   * and share one commit.
+   * and share one commit. Without a sync, the commit follows the code that runs now: what else came in waits for the sync.
    */
   #planCommit(): void {
     const commit = (): void => void setImmediate(() => this.#commitRequested());
-    if (!this.#sync.afterwards(commit)) commit();
+    if (!this.#sync.afterwards(commit)) process.nextTick(() => this.#commitRequested());
   }
 
   /** A body that runs again decides again. */

@@ -4,6 +4,7 @@
  */
 import type { AgentId, GroupId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
+import { owedBesideEvents } from "../../../src/stores/format/owed-beside-events.ts";
 import {
   type Aggregate,
   type AggregateHead,
@@ -53,6 +54,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
 
   return {
     savesEventsAtOnce: server.savesEventsAtOnce,
+    createsAtOnce: server.savesEventsAtOnce ? Infinity : 0,
     seesDeletions: false,
     keepsEndedApart: !server.savesEventsAtOnce,
     takesPushedEvents: true,
@@ -64,8 +66,15 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
           if (!server.plans.has(runId)) server.plans.set(runId, { plan: plan.graph, jobs: plan.jobs });
         });
       }
-      if (!(await call(`create ${runId}`, () => server.insert(aggregate)))) return "exists";
-      await Promise.all([writeRows(head, actors), insertEvents(events)]);
+      const atOnce = server.savesEventsAtOnce;
+      const owed = atOnce ? owedBesideEvents(head.owed, events) : head.owed;
+      const insert = (): boolean => {
+        const isNew = server.insert({ ...aggregate, head: { ...head, owed } });
+        if (isNew && atOnce) server.insertEvents(events);
+        return isNew;
+      };
+      if (!(await call(`create ${runId}`, insert))) return "exists";
+      await Promise.all([writeRows(head, actors), atOnce ? undefined : insertEvents(events)]);
       return "created";
     },
     loadInPieces(rootId) {
@@ -107,7 +116,8 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
         await call(`ended attempts of ${head.rootId}`, () => server.insertEnded(head.rootId, expectedVersion, ended));
       }
       const update = (): boolean => {
-        const isSaved = server.update(change);
+        const owed = server.savesEventsAtOnce ? owedBesideEvents(head.owed, events) : head.owed;
+        const isSaved = server.update({ ...change, head: { ...head, owed } });
         if (isSaved && server.savesEventsAtOnce) server.insertEvents(events);
         return isSaved;
       };
