@@ -91,6 +91,18 @@ describe("a page whose answers are slow or missing", function () {
     expect([triggers.length, made.filter((body) => body !== "").length]).to.deep.equal([1, 1]);
   });
 
+  it("goes on with the pipeline that it has made when the example could not be saved", async () => {
+    let isAway = true;
+    await page.route("**/spec/save", (route) => (isAway ? route.abort() : route.continue()));
+    await page.goto("/pipelines/new");
+    await page.getByLabel("Name").fill("begun");
+    await page.getByRole("button", { name: "Create the pipeline" }).click();
+    await page.getByRole("status").filter({ hasText: "does not answer" }).waitFor();
+    isAway = false;
+    await page.getByRole("button", { name: "Create the pipeline" }).click();
+    await page.waitForURL(({ pathname }) => /^\/pipelines\/pl_\w+\/trigger$/.test(pathname));
+  });
+
   it("repeats a run once for two presses of Enter in the dialog", async () => {
     const reruns = await calls(`**/api/v1/pipelines/${pipelineId}/runs/${runId}/rerun`, () => {});
     await page.goto(`/runs/${runId}`);

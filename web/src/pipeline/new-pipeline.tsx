@@ -1,6 +1,6 @@
 /** Makes a pipeline: with an example that runs at once on any agent, or from the definitions of a repository. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useFilters } from "../app/place.ts";
 import { currentProject, projects } from "../app/session.ts";
@@ -64,11 +64,15 @@ export function NewPipelinePage() {
 function FromExample({ projectId, children }: { readonly projectId: string; readonly children: ComponentChildren }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
+  /** What an attempt has made before its second call failed: the next attempt goes on with it. */
+  const made = useRef<{ readonly asked: string; readonly pipelineId: string } | undefined>(undefined);
   const create = async (withExample: boolean) => {
     const wanted = name.trim();
     if (wanted === "") throw new Error(texts.needsName);
     const body = { name: wanted, ...(projectId === "" ? {} : { projectId }) };
-    const { pipelineId } = await api.post("/pipelines", { body });
+    const asked = JSON.stringify(body);
+    if (made.current?.asked !== asked) made.current = { asked, ...(await api.post("/pipelines", { body })) };
+    const { pipelineId } = made.current;
     if (!withExample) {
       route(`/pipelines/${pipelineId}/edit`);
       return;
