@@ -7,11 +7,16 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const GENERATED = join("proto", "generated");
+/** What `npm run generate` passes to buf, one after the other. */
+const TEMPLATES = ["buf.gen.yaml", "buf.gen.agent.yaml"];
 
 const fresh = mkdtempSync(join(tmpdir(), "millrace-generated-"));
 try {
-  const { status, error } = spawnSync("buf", ["generate", "--output", fresh], { cwd: ROOT, stdio: "inherit" });
-  if (status !== 0) throw error ?? new Error("buf generate failed");
+  for (const template of TEMPLATES) {
+    const args = ["generate", "--template", template, "--output", fresh];
+    const { status, error } = spawnSync("buf", args, { cwd: ROOT, stdio: "inherit" });
+    if (status !== 0) throw error ?? new Error(`buf generate --template ${template} failed`);
+  }
   const [committed, made] = [join(ROOT, GENERATED), join(fresh, GENERATED)].map(readFiles);
   const stale = [...new Set([...committed.keys(), ...made.keys()])].filter(
     (path) => committed.get(path) !== made.get(path),

@@ -138,47 +138,6 @@ export const ScaledObjectRef: MessageFns<ScaledObjectRef> = {
     }
   },
 
-  fromJSON(object: any): ScaledObjectRef {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      namespace: isSet(object.namespace) ? globalThis.String(object.namespace) : "",
-      scalerMetadata: isObject(object.scalerMetadata)
-        ? (globalThis.Object.entries(object.scalerMetadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: ScaledObjectRef): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.namespace !== "") {
-      obj.namespace = message.namespace;
-    }
-    if (message.scalerMetadata) {
-      const entries = globalThis.Object.entries(message.scalerMetadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.scalerMetadata = {};
-        entries.forEach(([k, v]) => {
-          obj.scalerMetadata[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ScaledObjectRef>, I>>(base?: I): ScaledObjectRef {
     return ScaledObjectRef.fromPartial(base ?? ({} as any));
   },
@@ -255,24 +214,6 @@ export const ScaledObjectRef_ScalerMetadataEntry: MessageFns<ScaledObjectRef_Sca
     }
   },
 
-  fromJSON(object: any): ScaledObjectRef_ScalerMetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: ScaledObjectRef_ScalerMetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ScaledObjectRef_ScalerMetadataEntry>, I>>(
     base?: I,
   ): ScaledObjectRef_ScalerMetadataEntry {
@@ -333,18 +274,6 @@ export const IsActiveResponse: MessageFns<IsActiveResponse> = {
     }
   },
 
-  fromJSON(object: any): IsActiveResponse {
-    return { result: isSet(object.result) ? globalThis.Boolean(object.result) : false };
-  },
-
-  toJSON(message: IsActiveResponse): unknown {
-    const obj: any = {};
-    if (message.result !== false) {
-      obj.result = message.result;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<IsActiveResponse>, I>>(base?: I): IsActiveResponse {
     return IsActiveResponse.fromPartial(base ?? ({} as any));
   },
@@ -398,22 +327,6 @@ export const GetMetricSpecResponse: MessageFns<GetMetricSpecResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetMetricSpecResponse {
-    return {
-      metricSpecs: globalThis.Array.isArray(object?.metricSpecs)
-        ? object.metricSpecs.map((e: any) => MetricSpec.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: GetMetricSpecResponse): unknown {
-    const obj: any = {};
-    if (message.metricSpecs?.length) {
-      obj.metricSpecs = message.metricSpecs.map((e) => MetricSpec.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetMetricSpecResponse>, I>>(base?: I): GetMetricSpecResponse {
@@ -496,28 +409,6 @@ export const MetricSpec: MessageFns<MetricSpec> = {
     }
   },
 
-  fromJSON(object: any): MetricSpec {
-    return {
-      metricName: isSet(object.metricName) ? globalThis.String(object.metricName) : "",
-      targetSize: isSet(object.targetSize) ? BigInt(object.targetSize) : 0n,
-      targetSizeFloat: isSet(object.targetSizeFloat) ? globalThis.Number(object.targetSizeFloat) : 0,
-    };
-  },
-
-  toJSON(message: MetricSpec): unknown {
-    const obj: any = {};
-    if (message.metricName !== "") {
-      obj.metricName = message.metricName;
-    }
-    if (message.targetSize !== 0n) {
-      obj.targetSize = message.targetSize.toString();
-    }
-    if (message.targetSizeFloat !== 0) {
-      obj.targetSizeFloat = floatToJson(message.targetSizeFloat);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MetricSpec>, I>>(base?: I): MetricSpec {
     return MetricSpec.fromPartial(base ?? ({} as any));
   },
@@ -588,24 +479,6 @@ export const GetMetricsRequest: MessageFns<GetMetricsRequest> = {
     }
   },
 
-  fromJSON(object: any): GetMetricsRequest {
-    return {
-      scaledObjectRef: isSet(object.scaledObjectRef) ? ScaledObjectRef.fromJSON(object.scaledObjectRef) : undefined,
-      metricName: isSet(object.metricName) ? globalThis.String(object.metricName) : "",
-    };
-  },
-
-  toJSON(message: GetMetricsRequest): unknown {
-    const obj: any = {};
-    if (message.scaledObjectRef !== undefined) {
-      obj.scaledObjectRef = ScaledObjectRef.toJSON(message.scaledObjectRef);
-    }
-    if (message.metricName !== "") {
-      obj.metricName = message.metricName;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetMetricsRequest>, I>>(base?: I): GetMetricsRequest {
     return GetMetricsRequest.fromPartial(base ?? ({} as any));
   },
@@ -662,22 +535,6 @@ export const GetMetricsResponse: MessageFns<GetMetricsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetMetricsResponse {
-    return {
-      metricValues: globalThis.Array.isArray(object?.metricValues)
-        ? object.metricValues.map((e: any) => MetricValue.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: GetMetricsResponse): unknown {
-    const obj: any = {};
-    if (message.metricValues?.length) {
-      obj.metricValues = message.metricValues.map((e) => MetricValue.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetMetricsResponse>, I>>(base?: I): GetMetricsResponse {
@@ -758,28 +615,6 @@ export const MetricValue: MessageFns<MetricValue> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): MetricValue {
-    return {
-      metricName: isSet(object.metricName) ? globalThis.String(object.metricName) : "",
-      metricValue: isSet(object.metricValue) ? BigInt(object.metricValue) : 0n,
-      metricValueFloat: isSet(object.metricValueFloat) ? globalThis.Number(object.metricValueFloat) : 0,
-    };
-  },
-
-  toJSON(message: MetricValue): unknown {
-    const obj: any = {};
-    if (message.metricName !== "") {
-      obj.metricName = message.metricName;
-    }
-    if (message.metricValue !== 0n) {
-      obj.metricValue = message.metricValue.toString();
-    }
-    if (message.metricValueFloat !== 0) {
-      obj.metricValueFloat = floatToJson(message.metricValueFloat);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<MetricValue>, I>>(base?: I): MetricValue {
@@ -919,10 +754,6 @@ export const ExternalScalerClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -936,19 +767,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -55,19 +55,6 @@ export function auditOutcomeFromJSON(object: any): AuditOutcome {
   }
 }
 
-export function auditOutcomeToJSON(object: AuditOutcome): string {
-  switch (object) {
-    case AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED:
-      return "AUDIT_OUTCOME_UNSPECIFIED";
-    case AuditOutcome.AUDIT_OUTCOME_DONE:
-      return "AUDIT_OUTCOME_DONE";
-    case AuditOutcome.AUDIT_OUTCOME_REFUSED:
-      return "AUDIT_OUTCOME_REFUSED";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AuditOutcome");
-  }
-}
-
 export function auditOutcomeToNumber(object: AuditOutcome): number {
   switch (object) {
     case AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED:
@@ -293,56 +280,6 @@ export const ListAuditEntriesRequest: MessageFns<ListAuditEntriesRequest> = {
     }
   },
 
-  fromJSON(object: any): ListAuditEntriesRequest {
-    return {
-      actor: isSet(object.actor) ? globalThis.String(object.actor) : "",
-      operation: isSet(object.operation) ? globalThis.String(object.operation) : "",
-      object: isSet(object.object) ? globalThis.String(object.object) : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      outcome: isSet(object.outcome) ? auditOutcomeFromJSON(object.outcome) : AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED,
-      sinceMs: isSet(object.sinceMs) ? BigInt(object.sinceMs) : isSet(object.since_ms) ? BigInt(object.since_ms) : 0n,
-      untilMs: isSet(object.untilMs) ? BigInt(object.untilMs) : isSet(object.until_ms) ? BigInt(object.until_ms) : 0n,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
-    };
-  },
-
-  toJSON(message: ListAuditEntriesRequest): unknown {
-    const obj: any = {};
-    if (message.actor !== "") {
-      obj.actor = message.actor;
-    }
-    if (message.operation !== "") {
-      obj.operation = message.operation;
-    }
-    if (message.object !== "") {
-      obj.object = message.object;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.outcome !== AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED) {
-      obj.outcome = auditOutcomeToJSON(message.outcome);
-    }
-    if (message.sinceMs !== 0n) {
-      obj.sinceMs = message.sinceMs.toString();
-    }
-    if (message.untilMs !== 0n) {
-      obj.untilMs = message.untilMs.toString();
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    if (message.limit !== 0) {
-      obj.limit = Math.round(message.limit);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListAuditEntriesRequest>, I>>(base?: I): ListAuditEntriesRequest {
     return ListAuditEntriesRequest.fromPartial(base ?? ({} as any));
   },
@@ -415,24 +352,6 @@ export const ListAuditEntriesResponse: MessageFns<ListAuditEntriesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListAuditEntriesResponse {
-    return {
-      entries: globalThis.Array.isArray(object?.entries) ? object.entries.map((e: any) => AuditEntry.fromJSON(e)) : [],
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-    };
-  },
-
-  toJSON(message: ListAuditEntriesResponse): unknown {
-    const obj: any = {};
-    if (message.entries?.length) {
-      obj.entries = message.entries.map((e) => AuditEntry.toJSON(e));
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListAuditEntriesResponse>, I>>(base?: I): ListAuditEntriesResponse {
@@ -748,168 +667,6 @@ export const AuditEntry: MessageFns<AuditEntry> = {
     }
   },
 
-  fromJSON(object: any): AuditEntry {
-    return {
-      auditId: isSet(object.auditId)
-        ? globalThis.String(object.auditId)
-        : isSet(object.audit_id)
-        ? globalThis.String(object.audit_id)
-        : "",
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      outcome: isSet(object.outcome) ? auditOutcomeFromJSON(object.outcome) : AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED,
-      operation: isSet(object.operation) ? globalThis.String(object.operation) : "",
-      actorKind: isSet(object.actorKind)
-        ? globalThis.String(object.actorKind)
-        : isSet(object.actor_kind)
-        ? globalThis.String(object.actor_kind)
-        : "",
-      actorId: isSet(object.actorId)
-        ? globalThis.String(object.actorId)
-        : isSet(object.actor_id)
-        ? globalThis.String(object.actor_id)
-        : "",
-      actorName: isSet(object.actorName)
-        ? globalThis.String(object.actorName)
-        : isSet(object.actor_name)
-        ? globalThis.String(object.actor_name)
-        : "",
-      actorProof: isSet(object.actorProof)
-        ? globalThis.String(object.actorProof)
-        : isSet(object.actor_proof)
-        ? globalThis.String(object.actor_proof)
-        : "",
-      onBehalfOf: isSet(object.onBehalfOf)
-        ? globalThis.String(object.onBehalfOf)
-        : isSet(object.on_behalf_of)
-        ? globalThis.String(object.on_behalf_of)
-        : "",
-      tenantId: isSet(object.tenantId)
-        ? globalThis.String(object.tenantId)
-        : isSet(object.tenant_id)
-        ? globalThis.String(object.tenant_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      objectKind: isSet(object.objectKind)
-        ? globalThis.String(object.objectKind)
-        : isSet(object.object_kind)
-        ? globalThis.String(object.object_kind)
-        : "",
-      objectId: isSet(object.objectId)
-        ? globalThis.String(object.objectId)
-        : isSet(object.object_id)
-        ? globalThis.String(object.object_id)
-        : "",
-      objectName: isSet(object.objectName)
-        ? globalThis.String(object.objectName)
-        : isSet(object.object_name)
-        ? globalThis.String(object.object_name)
-        : "",
-      door: isSet(object.door) ? globalThis.String(object.door) : "",
-      address: isSet(object.address) ? globalThis.String(object.address) : "",
-      userAgent: isSet(object.userAgent)
-        ? globalThis.String(object.userAgent)
-        : isSet(object.user_agent)
-        ? globalThis.String(object.user_agent)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      beforeJson: isSet(object.beforeJson)
-        ? globalThis.String(object.beforeJson)
-        : isSet(object.before_json)
-        ? globalThis.String(object.before_json)
-        : "",
-      afterJson: isSet(object.afterJson)
-        ? globalThis.String(object.afterJson)
-        : isSet(object.after_json)
-        ? globalThis.String(object.after_json)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      leftOut: isSet(object.leftOut)
-        ? globalThis.Number(object.leftOut)
-        : isSet(object.left_out)
-        ? globalThis.Number(object.left_out)
-        : 0,
-    };
-  },
-
-  toJSON(message: AuditEntry): unknown {
-    const obj: any = {};
-    if (message.auditId !== "") {
-      obj.auditId = message.auditId;
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.outcome !== AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED) {
-      obj.outcome = auditOutcomeToJSON(message.outcome);
-    }
-    if (message.operation !== "") {
-      obj.operation = message.operation;
-    }
-    if (message.actorKind !== "") {
-      obj.actorKind = message.actorKind;
-    }
-    if (message.actorId !== "") {
-      obj.actorId = message.actorId;
-    }
-    if (message.actorName !== "") {
-      obj.actorName = message.actorName;
-    }
-    if (message.actorProof !== "") {
-      obj.actorProof = message.actorProof;
-    }
-    if (message.onBehalfOf !== "") {
-      obj.onBehalfOf = message.onBehalfOf;
-    }
-    if (message.tenantId !== "") {
-      obj.tenantId = message.tenantId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.objectKind !== "") {
-      obj.objectKind = message.objectKind;
-    }
-    if (message.objectId !== "") {
-      obj.objectId = message.objectId;
-    }
-    if (message.objectName !== "") {
-      obj.objectName = message.objectName;
-    }
-    if (message.door !== "") {
-      obj.door = message.door;
-    }
-    if (message.address !== "") {
-      obj.address = message.address;
-    }
-    if (message.userAgent !== "") {
-      obj.userAgent = message.userAgent;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.beforeJson !== "") {
-      obj.beforeJson = message.beforeJson;
-    }
-    if (message.afterJson !== "") {
-      obj.afterJson = message.afterJson;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.leftOut !== 0) {
-      obj.leftOut = Math.round(message.leftOut);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<AuditEntry>, I>>(base?: I): AuditEntry {
     return AuditEntry.fromPartial(base ?? ({} as any));
   },
@@ -1010,15 +767,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -57,19 +57,6 @@ export function logStreamFromJSON(object: any): LogStream {
   }
 }
 
-export function logStreamToJSON(object: LogStream): string {
-  switch (object) {
-    case LogStream.LOG_STREAM_UNSPECIFIED:
-      return "LOG_STREAM_UNSPECIFIED";
-    case LogStream.LOG_STREAM_STDOUT:
-      return "LOG_STREAM_STDOUT";
-    case LogStream.LOG_STREAM_STDERR:
-      return "LOG_STREAM_STDERR";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
-  }
-}
-
 export function logStreamToNumber(object: LogStream): number {
   switch (object) {
     case LogStream.LOG_STREAM_UNSPECIFIED:
@@ -116,21 +103,6 @@ export function pushLogsVerdictFromJSON(object: any): PushLogsVerdict {
     case 3:
     case "PUSH_LOGS_VERDICT_INVALID":
       return PushLogsVerdict.PUSH_LOGS_VERDICT_INVALID;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PushLogsVerdict");
-  }
-}
-
-export function pushLogsVerdictToJSON(object: PushLogsVerdict): string {
-  switch (object) {
-    case PushLogsVerdict.PUSH_LOGS_VERDICT_UNSPECIFIED:
-      return "PUSH_LOGS_VERDICT_UNSPECIFIED";
-    case PushLogsVerdict.PUSH_LOGS_VERDICT_STORED:
-      return "PUSH_LOGS_VERDICT_STORED";
-    case PushLogsVerdict.PUSH_LOGS_VERDICT_REFUSED:
-      return "PUSH_LOGS_VERDICT_REFUSED";
-    case PushLogsVerdict.PUSH_LOGS_VERDICT_INVALID:
-      return "PUSH_LOGS_VERDICT_INVALID";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum PushLogsVerdict");
   }
@@ -194,23 +166,6 @@ export function eventVerdictFromJSON(object: any): EventVerdict {
   }
 }
 
-export function eventVerdictToJSON(object: EventVerdict): string {
-  switch (object) {
-    case EventVerdict.EVENT_VERDICT_UNSPECIFIED:
-      return "EVENT_VERDICT_UNSPECIFIED";
-    case EventVerdict.EVENT_VERDICT_ACCEPTED:
-      return "EVENT_VERDICT_ACCEPTED";
-    case EventVerdict.EVENT_VERDICT_DUPLICATE:
-      return "EVENT_VERDICT_DUPLICATE";
-    case EventVerdict.EVENT_VERDICT_STALE:
-      return "EVENT_VERDICT_STALE";
-    case EventVerdict.EVENT_VERDICT_INVALID:
-      return "EVENT_VERDICT_INVALID";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum EventVerdict");
-  }
-}
-
 export function eventVerdictToNumber(object: EventVerdict): number {
   switch (object) {
     case EventVerdict.EVENT_VERDICT_UNSPECIFIED:
@@ -258,21 +213,6 @@ export function testOutcomeFromJSON(object: any): TestOutcome {
     case 3:
     case "TEST_OUTCOME_SKIPPED":
       return TestOutcome.TEST_OUTCOME_SKIPPED;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
-  }
-}
-
-export function testOutcomeToJSON(object: TestOutcome): string {
-  switch (object) {
-    case TestOutcome.TEST_OUTCOME_UNSPECIFIED:
-      return "TEST_OUTCOME_UNSPECIFIED";
-    case TestOutcome.TEST_OUTCOME_FAILED:
-      return "TEST_OUTCOME_FAILED";
-    case TestOutcome.TEST_OUTCOME_PASSED:
-      return "TEST_OUTCOME_PASSED";
-    case TestOutcome.TEST_OUTCOME_SKIPPED:
-      return "TEST_OUTCOME_SKIPPED";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
   }
@@ -724,40 +664,6 @@ export const LogLine: MessageFns<LogLine> = {
     }
   },
 
-  fromJSON(object: any): LogLine {
-    return {
-      line: isSet(object.line) ? BigInt(object.line) : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      stream: isSet(object.stream) ? logStreamFromJSON(object.stream) : LogStream.LOG_STREAM_UNSPECIFIED,
-      level: isSet(object.level) ? globalThis.String(object.level) : "",
-      content: isSet(object.content) ? globalThis.String(object.content) : "",
-      lost: isSet(object.lost) ? BigInt(object.lost) : 0n,
-    };
-  },
-
-  toJSON(message: LogLine): unknown {
-    const obj: any = {};
-    if (message.line !== 0n) {
-      obj.line = message.line.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
-      obj.stream = logStreamToJSON(message.stream);
-    }
-    if (message.level !== "") {
-      obj.level = message.level;
-    }
-    if (message.content !== "") {
-      obj.content = message.content;
-    }
-    if (message.lost !== 0n) {
-      obj.lost = message.lost.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<LogLine>, I>>(base?: I): LogLine {
     return LogLine.fromPartial(base ?? ({} as any));
   },
@@ -852,40 +758,6 @@ export const PushLogsRequest: MessageFns<PushLogsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushLogsRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      lines: globalThis.Array.isArray(object?.lines) ? object.lines.map((e: any) => LogLine.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: PushLogsRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.lines?.length) {
-      obj.lines = message.lines.map((e) => LogLine.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushLogsRequest>, I>>(base?: I): PushLogsRequest {
@@ -985,42 +857,6 @@ export const PushLogsResponse: MessageFns<PushLogsResponse> = {
     }
   },
 
-  fromJSON(object: any): PushLogsResponse {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      verdict: isSet(object.verdict)
-        ? pushLogsVerdictFromJSON(object.verdict)
-        : PushLogsVerdict.PUSH_LOGS_VERDICT_UNSPECIFIED,
-      storedThrough: isSet(object.storedThrough)
-        ? BigInt(object.storedThrough)
-        : isSet(object.stored_through)
-        ? BigInt(object.stored_through)
-        : 0n,
-    };
-  },
-
-  toJSON(message: PushLogsResponse): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.verdict !== PushLogsVerdict.PUSH_LOGS_VERDICT_UNSPECIFIED) {
-      obj.verdict = pushLogsVerdictToJSON(message.verdict);
-    }
-    if (message.storedThrough !== 0n) {
-      obj.storedThrough = message.storedThrough.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PushLogsResponse>, I>>(base?: I): PushLogsResponse {
     return PushLogsResponse.fromPartial(base ?? ({} as any));
   },
@@ -1079,20 +915,6 @@ export const PushEventsRequest: MessageFns<PushEventsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushEventsRequest {
-    return {
-      events: globalThis.Array.isArray(object?.events) ? object.events.map((e: any) => AgentEvent.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: PushEventsRequest): unknown {
-    const obj: any = {};
-    if (message.events?.length) {
-      obj.events = message.events.map((e) => AgentEvent.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushEventsRequest>, I>>(base?: I): PushEventsRequest {
@@ -1222,52 +1044,6 @@ export const AgentEvent: MessageFns<AgentEvent> = {
     }
   },
 
-  fromJSON(object: any): AgentEvent {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      type: isSet(object.type) ? globalThis.String(object.type) : "",
-      subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      dataJson: isSet(object.dataJson)
-        ? globalThis.String(object.dataJson)
-        : isSet(object.data_json)
-        ? globalThis.String(object.data_json)
-        : "",
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-    };
-  },
-
-  toJSON(message: AgentEvent): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.type !== "") {
-      obj.type = message.type;
-    }
-    if (message.subject !== "") {
-      obj.subject = message.subject;
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.dataJson !== "") {
-      obj.dataJson = message.dataJson;
-    }
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<AgentEvent>, I>>(base?: I): AgentEvent {
     return AgentEvent.fromPartial(base ?? ({} as any));
   },
@@ -1327,20 +1103,6 @@ export const PushEventsResponse: MessageFns<PushEventsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushEventsResponse {
-    return {
-      results: globalThis.Array.isArray(object?.results) ? object.results.map((e: any) => EventResult.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: PushEventsResponse): unknown {
-    const obj: any = {};
-    if (message.results?.length) {
-      obj.results = message.results.map((e) => EventResult.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushEventsResponse>, I>>(base?: I): PushEventsResponse {
@@ -1418,28 +1180,6 @@ export const EventResult: MessageFns<EventResult> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): EventResult {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      verdict: isSet(object.verdict) ? eventVerdictFromJSON(object.verdict) : EventVerdict.EVENT_VERDICT_UNSPECIFIED,
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-    };
-  },
-
-  toJSON(message: EventResult): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.verdict !== EventVerdict.EVENT_VERDICT_UNSPECIFIED) {
-      obj.verdict = eventVerdictToJSON(message.verdict);
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<EventResult>, I>>(base?: I): EventResult {
@@ -1535,36 +1275,6 @@ export const ArtifactFile: MessageFns<ArtifactFile> = {
     }
   },
 
-  fromJSON(object: any): ArtifactFile {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-      executable: isSet(object.executable) ? globalThis.Boolean(object.executable) : false,
-    };
-  },
-
-  toJSON(message: ArtifactFile): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    if (message.executable !== false) {
-      obj.executable = message.executable;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ArtifactFile>, I>>(base?: I): ArtifactFile {
     return ArtifactFile.fromPartial(base ?? ({} as any));
   },
@@ -1645,30 +1355,6 @@ export const PushArtifactRequest: MessageFns<PushArtifactRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushArtifactRequest {
-    return {
-      message: isSet(object.begin)
-        ? { $case: "begin", value: BeginArtifact.fromJSON(object.begin) }
-        : isSet(object.piece)
-        ? { $case: "piece", value: ArtifactPiece.fromJSON(object.piece) }
-        : isSet(object.commit)
-        ? { $case: "commit", value: CommitArtifact.fromJSON(object.commit) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PushArtifactRequest): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "begin") {
-      obj.begin = BeginArtifact.toJSON(message.message.value);
-    } else if (message.message?.$case === "piece") {
-      obj.piece = ArtifactPiece.toJSON(message.message.value);
-    } else if (message.message?.$case === "commit") {
-      obj.commit = CommitArtifact.toJSON(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushArtifactRequest>, I>>(base?: I): PushArtifactRequest {
@@ -1781,36 +1467,6 @@ export const BeginArtifact: MessageFns<BeginArtifact> = {
     }
   },
 
-  fromJSON(object: any): BeginArtifact {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => ArtifactFile.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: BeginArtifact): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.files?.length) {
-      obj.files = message.files.map((e) => ArtifactFile.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<BeginArtifact>, I>>(base?: I): BeginArtifact {
     return BeginArtifact.fromPartial(base ?? ({} as any));
   },
@@ -1883,24 +1539,6 @@ export const ArtifactPiece: MessageFns<ArtifactPiece> = {
     }
   },
 
-  fromJSON(object: any): ArtifactPiece {
-    return {
-      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
-      data: isSet(object.data) ? Buffer.from(bytesFromBase64(object.data)) : Buffer.alloc(0),
-    };
-  },
-
-  toJSON(message: ArtifactPiece): unknown {
-    const obj: any = {};
-    if (message.offset !== 0n) {
-      obj.offset = message.offset.toString();
-    }
-    if (message.data.length !== 0) {
-      obj.data = base64FromBytes(message.data);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ArtifactPiece>, I>>(base?: I): ArtifactPiece {
     return ArtifactPiece.fromPartial(base ?? ({} as any));
   },
@@ -1944,15 +1582,6 @@ export const CommitArtifact: MessageFns<CommitArtifact> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): CommitArtifact {
-    return {};
-  },
-
-  toJSON(_: CommitArtifact): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CommitArtifact>, I>>(base?: I): CommitArtifact {
@@ -2023,30 +1652,6 @@ export const PushArtifactResponse: MessageFns<PushArtifactResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushArtifactResponse {
-    return {
-      message: isSet(object.storedBytes)
-        ? { $case: "storedBytes", value: BigInt(object.storedBytes) }
-        : isSet(object.stored_bytes)
-        ? { $case: "storedBytes", value: BigInt(object.stored_bytes) }
-        : isSet(object.artifactId)
-        ? { $case: "artifactId", value: globalThis.String(object.artifactId) }
-        : isSet(object.artifact_id)
-        ? { $case: "artifactId", value: globalThis.String(object.artifact_id) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PushArtifactResponse): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "storedBytes") {
-      obj.storedBytes = message.message.value.toString();
-    } else if (message.message?.$case === "artifactId") {
-      obj.artifactId = message.message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushArtifactResponse>, I>>(base?: I): PushArtifactResponse {
@@ -2128,26 +1733,6 @@ export const PullArtifactRequest: MessageFns<PullArtifactRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullArtifactRequest {
-    return {
-      message: isSet(object.find)
-        ? { $case: "find", value: FindArtifact.fromJSON(object.find) }
-        : isSet(object.take)
-        ? { $case: "take", value: TakeFiles.fromJSON(object.take) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PullArtifactRequest): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "find") {
-      obj.find = FindArtifact.toJSON(message.message.value);
-    } else if (message.message?.$case === "take") {
-      obj.take = TakeFiles.toJSON(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullArtifactRequest>, I>>(base?: I): PullArtifactRequest {
@@ -2254,36 +1839,6 @@ export const FindArtifact: MessageFns<FindArtifact> = {
     }
   },
 
-  fromJSON(object: any): FindArtifact {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      job: isSet(object.job) ? globalThis.String(object.job) : "",
-    };
-  },
-
-  toJSON(message: FindArtifact): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.job !== "") {
-      obj.job = message.job;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<FindArtifact>, I>>(base?: I): FindArtifact {
     return FindArtifact.fromPartial(base ?? ({} as any));
   },
@@ -2370,24 +1925,6 @@ export const TakeFiles: MessageFns<TakeFiles> = {
     }
   },
 
-  fromJSON(object: any): TakeFiles {
-    return {
-      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => globalThis.Number(e)) : [],
-      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
-    };
-  },
-
-  toJSON(message: TakeFiles): unknown {
-    const obj: any = {};
-    if (message.files?.length) {
-      obj.files = message.files.map((e) => Math.round(e));
-    }
-    if (message.offset !== 0n) {
-      obj.offset = message.offset.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<TakeFiles>, I>>(base?: I): TakeFiles {
     return TakeFiles.fromPartial(base ?? ({} as any));
   },
@@ -2453,28 +1990,6 @@ export const ArtifactFiles: MessageFns<ArtifactFiles> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ArtifactFiles {
-    return {
-      artifactId: isSet(object.artifactId)
-        ? globalThis.String(object.artifactId)
-        : isSet(object.artifact_id)
-        ? globalThis.String(object.artifact_id)
-        : "",
-      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => ArtifactFile.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: ArtifactFiles): unknown {
-    const obj: any = {};
-    if (message.artifactId !== "") {
-      obj.artifactId = message.artifactId;
-    }
-    if (message.files?.length) {
-      obj.files = message.files.map((e) => ArtifactFile.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ArtifactFiles>, I>>(base?: I): ArtifactFiles {
@@ -2544,26 +2059,6 @@ export const PullArtifactResponse: MessageFns<PullArtifactResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullArtifactResponse {
-    return {
-      message: isSet(object.found)
-        ? { $case: "found", value: ArtifactFiles.fromJSON(object.found) }
-        : isSet(object.data)
-        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PullArtifactResponse): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "found") {
-      obj.found = ArtifactFiles.toJSON(message.message.value);
-    } else if (message.message?.$case === "data") {
-      obj.data = base64FromBytes(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullArtifactResponse>, I>>(base?: I): PullArtifactResponse {
@@ -2673,36 +2168,6 @@ export const PullUploadRequest: MessageFns<PullUploadRequest> = {
     }
   },
 
-  fromJSON(object: any): PullUploadRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
-    };
-  },
-
-  toJSON(message: PullUploadRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.offset !== 0n) {
-      obj.offset = message.offset.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PullUploadRequest>, I>>(base?: I): PullUploadRequest {
     return PullUploadRequest.fromPartial(base ?? ({} as any));
   },
@@ -2797,44 +2262,6 @@ export const UploadFile: MessageFns<UploadFile> = {
     }
   },
 
-  fromJSON(object: any): UploadFile {
-    return {
-      uploadId: isSet(object.uploadId)
-        ? globalThis.String(object.uploadId)
-        : isSet(object.upload_id)
-        ? globalThis.String(object.upload_id)
-        : "",
-      fileName: isSet(object.fileName)
-        ? globalThis.String(object.fileName)
-        : isSet(object.file_name)
-        ? globalThis.String(object.file_name)
-        : "",
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-    };
-  },
-
-  toJSON(message: UploadFile): unknown {
-    const obj: any = {};
-    if (message.uploadId !== "") {
-      obj.uploadId = message.uploadId;
-    }
-    if (message.fileName !== "") {
-      obj.fileName = message.fileName;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<UploadFile>, I>>(base?: I): UploadFile {
     return UploadFile.fromPartial(base ?? ({} as any));
   },
@@ -2904,26 +2331,6 @@ export const PullUploadResponse: MessageFns<PullUploadResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullUploadResponse {
-    return {
-      message: isSet(object.found)
-        ? { $case: "found", value: UploadFile.fromJSON(object.found) }
-        : isSet(object.data)
-        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PullUploadResponse): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "found") {
-      obj.found = UploadFile.toJSON(message.message.value);
-    } else if (message.message?.$case === "data") {
-      obj.data = base64FromBytes(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullUploadResponse>, I>>(base?: I): PullUploadResponse {
@@ -3022,32 +2429,6 @@ export const PullPluginRequest: MessageFns<PullPluginRequest> = {
     }
   },
 
-  fromJSON(object: any): PullPluginRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
-    };
-  },
-
-  toJSON(message: PullPluginRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.offset !== 0n) {
-      obj.offset = message.offset.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PullPluginRequest>, I>>(base?: I): PullPluginRequest {
     return PullPluginRequest.fromPartial(base ?? ({} as any));
   },
@@ -3103,18 +2484,6 @@ export const PullPluginResponse: MessageFns<PullPluginResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullPluginResponse {
-    return { data: isSet(object.data) ? Buffer.from(bytesFromBase64(object.data)) : Buffer.alloc(0) };
-  },
-
-  toJSON(message: PullPluginResponse): unknown {
-    const obj: any = {};
-    if (message.data.length !== 0) {
-      obj.data = base64FromBytes(message.data);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullPluginResponse>, I>>(base?: I): PullPluginResponse {
@@ -3183,26 +2552,6 @@ export const PullCacheRequest: MessageFns<PullCacheRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullCacheRequest {
-    return {
-      message: isSet(object.find)
-        ? { $case: "find", value: FindCache.fromJSON(object.find) }
-        : isSet(object.take)
-        ? { $case: "take", value: TakeCache.fromJSON(object.take) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PullCacheRequest): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "find") {
-      obj.find = FindCache.toJSON(message.message.value);
-    } else if (message.message?.$case === "take") {
-      obj.take = TakeCache.toJSON(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullCacheRequest>, I>>(base?: I): PullCacheRequest {
@@ -3320,44 +2669,6 @@ export const FindCache: MessageFns<FindCache> = {
     }
   },
 
-  fromJSON(object: any): FindCache {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      restoreKeys: globalThis.Array.isArray(object?.restoreKeys)
-        ? object.restoreKeys.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.restore_keys)
-        ? object.restore_keys.map((e: any) => globalThis.String(e))
-        : [],
-      paths: globalThis.Array.isArray(object?.paths) ? object.paths.map((e: any) => globalThis.String(e)) : [],
-    };
-  },
-
-  toJSON(message: FindCache): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.restoreKeys?.length) {
-      obj.restoreKeys = message.restoreKeys;
-    }
-    if (message.paths?.length) {
-      obj.paths = message.paths;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<FindCache>, I>>(base?: I): FindCache {
     return FindCache.fromPartial(base ?? ({} as any));
   },
@@ -3418,18 +2729,6 @@ export const TakeCache: MessageFns<TakeCache> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): TakeCache {
-    return { offset: isSet(object.offset) ? BigInt(object.offset) : 0n };
-  },
-
-  toJSON(message: TakeCache): unknown {
-    const obj: any = {};
-    if (message.offset !== 0n) {
-      obj.offset = message.offset.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<TakeCache>, I>>(base?: I): TakeCache {
@@ -3537,44 +2836,6 @@ export const CacheEntry: MessageFns<CacheEntry> = {
     }
   },
 
-  fromJSON(object: any): CacheEntry {
-    return {
-      cacheId: isSet(object.cacheId)
-        ? globalThis.String(object.cacheId)
-        : isSet(object.cache_id)
-        ? globalThis.String(object.cache_id)
-        : "",
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-      ageMs: isSet(object.ageMs) ? BigInt(object.ageMs) : isSet(object.age_ms) ? BigInt(object.age_ms) : 0n,
-    };
-  },
-
-  toJSON(message: CacheEntry): unknown {
-    const obj: any = {};
-    if (message.cacheId !== "") {
-      obj.cacheId = message.cacheId;
-    }
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    if (message.ageMs !== 0n) {
-      obj.ageMs = message.ageMs.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CacheEntry>, I>>(base?: I): CacheEntry {
     return CacheEntry.fromPartial(base ?? ({} as any));
   },
@@ -3621,15 +2882,6 @@ export const CacheMissed: MessageFns<CacheMissed> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): CacheMissed {
-    return {};
-  },
-
-  toJSON(_: CacheMissed): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CacheMissed>, I>>(base?: I): CacheMissed {
@@ -3708,30 +2960,6 @@ export const PullCacheResponse: MessageFns<PullCacheResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PullCacheResponse {
-    return {
-      message: isSet(object.found)
-        ? { $case: "found", value: CacheEntry.fromJSON(object.found) }
-        : isSet(object.missed)
-        ? { $case: "missed", value: CacheMissed.fromJSON(object.missed) }
-        : isSet(object.data)
-        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PullCacheResponse): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "found") {
-      obj.found = CacheEntry.toJSON(message.message.value);
-    } else if (message.message?.$case === "missed") {
-      obj.missed = CacheMissed.toJSON(message.message.value);
-    } else if (message.message?.$case === "data") {
-      obj.data = base64FromBytes(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PullCacheResponse>, I>>(base?: I): PullCacheResponse {
@@ -3830,30 +3058,6 @@ export const PushCacheRequest: MessageFns<PushCacheRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushCacheRequest {
-    return {
-      message: isSet(object.begin)
-        ? { $case: "begin", value: BeginCache.fromJSON(object.begin) }
-        : isSet(object.piece)
-        ? { $case: "piece", value: ArtifactPiece.fromJSON(object.piece) }
-        : isSet(object.commit)
-        ? { $case: "commit", value: CommitArtifact.fromJSON(object.commit) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PushCacheRequest): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "begin") {
-      obj.begin = BeginCache.toJSON(message.message.value);
-    } else if (message.message?.$case === "piece") {
-      obj.piece = ArtifactPiece.toJSON(message.message.value);
-    } else if (message.message?.$case === "commit") {
-      obj.commit = CommitArtifact.toJSON(message.message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushCacheRequest>, I>>(base?: I): PushCacheRequest {
@@ -3991,48 +3195,6 @@ export const BeginCache: MessageFns<BeginCache> = {
     }
   },
 
-  fromJSON(object: any): BeginCache {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      paths: globalThis.Array.isArray(object?.paths) ? object.paths.map((e: any) => globalThis.String(e)) : [],
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-    };
-  },
-
-  toJSON(message: BeginCache): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.paths?.length) {
-      obj.paths = message.paths;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<BeginCache>, I>>(base?: I): BeginCache {
     return BeginCache.fromPartial(base ?? ({} as any));
   },
@@ -4107,30 +3269,6 @@ export const PushCacheResponse: MessageFns<PushCacheResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushCacheResponse {
-    return {
-      message: isSet(object.storedBytes)
-        ? { $case: "storedBytes", value: BigInt(object.storedBytes) }
-        : isSet(object.stored_bytes)
-        ? { $case: "storedBytes", value: BigInt(object.stored_bytes) }
-        : isSet(object.cacheId)
-        ? { $case: "cacheId", value: globalThis.String(object.cacheId) }
-        : isSet(object.cache_id)
-        ? { $case: "cacheId", value: globalThis.String(object.cache_id) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: PushCacheResponse): unknown {
-    const obj: any = {};
-    if (message.message?.$case === "storedBytes") {
-      obj.storedBytes = message.message.value.toString();
-    } else if (message.message?.$case === "cacheId") {
-      obj.cacheId = message.message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushCacheResponse>, I>>(base?: I): PushCacheResponse {
@@ -4235,36 +3373,6 @@ export const PushTestCasesRequest: MessageFns<PushTestCasesRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushTestCasesRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
-      cases: globalThis.Array.isArray(object?.cases) ? object.cases.map((e: any) => TestCase.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: PushTestCasesRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.part !== 0) {
-      obj.part = Math.round(message.part);
-    }
-    if (message.cases?.length) {
-      obj.cases = message.cases.map((e) => TestCase.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushTestCasesRequest>, I>>(base?: I): PushTestCasesRequest {
@@ -4414,52 +3522,6 @@ export const TestCase: MessageFns<TestCase> = {
     }
   },
 
-  fromJSON(object: any): TestCase {
-    return {
-      suite: isSet(object.suite) ? globalThis.String(object.suite) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      file: isSet(object.file) ? globalThis.String(object.file) : "",
-      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
-      outcome: isSet(object.outcome) ? testOutcomeFromJSON(object.outcome) : TestOutcome.TEST_OUTCOME_UNSPECIFIED,
-      flaky: isSet(object.flaky) ? globalThis.Boolean(object.flaky) : false,
-      durationMs: isSet(object.durationMs)
-        ? BigInt(object.durationMs)
-        : isSet(object.duration_ms)
-        ? BigInt(object.duration_ms)
-        : 0n,
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-    };
-  },
-
-  toJSON(message: TestCase): unknown {
-    const obj: any = {};
-    if (message.suite !== "") {
-      obj.suite = message.suite;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.file !== "") {
-      obj.file = message.file;
-    }
-    if (message.line !== 0) {
-      obj.line = Math.round(message.line);
-    }
-    if (message.outcome !== TestOutcome.TEST_OUTCOME_UNSPECIFIED) {
-      obj.outcome = testOutcomeToJSON(message.outcome);
-    }
-    if (message.flaky !== false) {
-      obj.flaky = message.flaky;
-    }
-    if (message.durationMs !== 0n) {
-      obj.durationMs = message.durationMs.toString();
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<TestCase>, I>>(base?: I): TestCase {
     return TestCase.fromPartial(base ?? ({} as any));
   },
@@ -4533,24 +3595,6 @@ export const PushTestCasesResponse: MessageFns<PushTestCasesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PushTestCasesResponse {
-    return {
-      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
-      stored: isSet(object.stored) ? globalThis.Boolean(object.stored) : false,
-    };
-  },
-
-  toJSON(message: PushTestCasesResponse): unknown {
-    const obj: any = {};
-    if (message.part !== 0) {
-      obj.part = Math.round(message.part);
-    }
-    if (message.stored !== false) {
-      obj.stored = message.stored;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PushTestCasesResponse>, I>>(base?: I): PushTestCasesResponse {
@@ -4645,36 +3689,6 @@ export const PinImageRequest: MessageFns<PinImageRequest> = {
     }
   },
 
-  fromJSON(object: any): PinImageRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      token: isSet(object.token) ? BigInt(object.token) : 0n,
-      image: isSet(object.image) ? globalThis.String(object.image) : "",
-      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
-    };
-  },
-
-  toJSON(message: PinImageRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.token !== 0n) {
-      obj.token = message.token.toString();
-    }
-    if (message.image !== "") {
-      obj.image = message.image;
-    }
-    if (message.digest !== "") {
-      obj.digest = message.digest;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PinImageRequest>, I>>(base?: I): PinImageRequest {
     return PinImageRequest.fromPartial(base ?? ({} as any));
   },
@@ -4731,18 +3745,6 @@ export const PinImageResponse: MessageFns<PinImageResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PinImageResponse {
-    return { digest: isSet(object.digest) ? globalThis.String(object.digest) : "" };
-  },
-
-  toJSON(message: PinImageResponse): unknown {
-    const obj: any = {};
-    if (message.digest !== "") {
-      obj.digest = message.digest;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PinImageResponse>, I>>(base?: I): PinImageResponse {
@@ -5078,14 +4080,6 @@ export const GatewayClient = makeGenericClientConstructor(GatewayService, "gatew
   serviceName: string;
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -5099,15 +4093,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -91,24 +91,6 @@ export const RetryInfo: MessageFns<RetryInfo> = {
     }
   },
 
-  fromJSON(object: any): RetryInfo {
-    return {
-      retryDelay: isSet(object.retryDelay)
-        ? Duration.fromJSON(object.retryDelay)
-        : isSet(object.retry_delay)
-        ? Duration.fromJSON(object.retry_delay)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RetryInfo): unknown {
-    const obj: any = {};
-    if (message.retryDelay !== undefined) {
-      obj.retryDelay = Duration.toJSON(message.retryDelay);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RetryInfo>, I>>(base?: I): RetryInfo {
     return RetryInfo.fromPartial(base ?? ({} as any));
   },
@@ -191,47 +173,6 @@ export const ErrorInfo: MessageFns<ErrorInfo> = {
     }
   },
 
-  fromJSON(object: any): ErrorInfo {
-    return {
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      domain: isSet(object.domain) ? globalThis.String(object.domain) : "",
-      metadata: isObject(object.metadata)
-        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: ErrorInfo): unknown {
-    const obj: any = {};
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.domain !== "") {
-      obj.domain = message.domain;
-    }
-    if (message.metadata) {
-      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.metadata = {};
-        entries.forEach(([k, v]) => {
-          obj.metadata[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ErrorInfo>, I>>(base?: I): ErrorInfo {
     return ErrorInfo.fromPartial(base ?? ({} as any));
   },
@@ -308,24 +249,6 @@ export const ErrorInfo_MetadataEntry: MessageFns<ErrorInfo_MetadataEntry> = {
     }
   },
 
-  fromJSON(object: any): ErrorInfo_MetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: ErrorInfo_MetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ErrorInfo_MetadataEntry>, I>>(base?: I): ErrorInfo_MetadataEntry {
     return ErrorInfo_MetadataEntry.fromPartial(base ?? ({} as any));
   },
@@ -380,24 +303,6 @@ export const BadRequest: MessageFns<BadRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): BadRequest {
-    return {
-      fieldViolations: globalThis.Array.isArray(object?.fieldViolations)
-        ? object.fieldViolations.map((e: any) => BadRequest_FieldViolation.fromJSON(e))
-        : globalThis.Array.isArray(object?.field_violations)
-        ? object.field_violations.map((e: any) => BadRequest_FieldViolation.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: BadRequest): unknown {
-    const obj: any = {};
-    if (message.fieldViolations?.length) {
-      obj.fieldViolations = message.fieldViolations.map((e) => BadRequest_FieldViolation.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<BadRequest>, I>>(base?: I): BadRequest {
@@ -477,28 +382,6 @@ export const BadRequest_FieldViolation: MessageFns<BadRequest_FieldViolation> = 
     }
   },
 
-  fromJSON(object: any): BadRequest_FieldViolation {
-    return {
-      field: isSet(object.field) ? globalThis.String(object.field) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-    };
-  },
-
-  toJSON(message: BadRequest_FieldViolation): unknown {
-    const obj: any = {};
-    if (message.field !== "") {
-      obj.field = message.field;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<BadRequest_FieldViolation>, I>>(base?: I): BadRequest_FieldViolation {
     return BadRequest_FieldViolation.fromPartial(base ?? ({} as any));
   },
@@ -524,19 +407,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

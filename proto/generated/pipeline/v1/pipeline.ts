@@ -19,13 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Struct } from "../../google/protobuf/struct.ts";
-import {
-  StepRunStatus,
-  stepRunStatusFromJSON,
-  stepRunStatusToJSON,
-  stepRunStatusToNumber,
-  StepRunUsage,
-} from "../../steprun/v1/steprun.ts";
+import { StepRunStatus, stepRunStatusFromJSON, stepRunStatusToNumber, StepRunUsage } from "../../steprun/v1/steprun.ts";
 
 export const protobufPackage = "pipeline.v1";
 
@@ -82,29 +76,6 @@ export function runStatusFromJSON(object: any): RunStatus {
     case 7:
     case "RUN_STATUS_PARTIAL":
       return RunStatus.RUN_STATUS_PARTIAL;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RunStatus");
-  }
-}
-
-export function runStatusToJSON(object: RunStatus): string {
-  switch (object) {
-    case RunStatus.RUN_STATUS_UNSPECIFIED:
-      return "RUN_STATUS_UNSPECIFIED";
-    case RunStatus.RUN_STATUS_PENDING:
-      return "RUN_STATUS_PENDING";
-    case RunStatus.RUN_STATUS_RUNNING:
-      return "RUN_STATUS_RUNNING";
-    case RunStatus.RUN_STATUS_SUCCESS:
-      return "RUN_STATUS_SUCCESS";
-    case RunStatus.RUN_STATUS_FAILED:
-      return "RUN_STATUS_FAILED";
-    case RunStatus.RUN_STATUS_CANCELLED:
-      return "RUN_STATUS_CANCELLED";
-    case RunStatus.RUN_STATUS_PAUSED:
-      return "RUN_STATUS_PAUSED";
-    case RunStatus.RUN_STATUS_PARTIAL:
-      return "RUN_STATUS_PARTIAL";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum RunStatus");
   }
@@ -183,27 +154,6 @@ export function jobStatusFromJSON(object: any): JobStatus {
   }
 }
 
-export function jobStatusToJSON(object: JobStatus): string {
-  switch (object) {
-    case JobStatus.JOB_STATUS_UNSPECIFIED:
-      return "JOB_STATUS_UNSPECIFIED";
-    case JobStatus.JOB_STATUS_PENDING:
-      return "JOB_STATUS_PENDING";
-    case JobStatus.JOB_STATUS_QUEUED:
-      return "JOB_STATUS_QUEUED";
-    case JobStatus.JOB_STATUS_RUNNING:
-      return "JOB_STATUS_RUNNING";
-    case JobStatus.JOB_STATUS_SUCCESS:
-      return "JOB_STATUS_SUCCESS";
-    case JobStatus.JOB_STATUS_FAILED:
-      return "JOB_STATUS_FAILED";
-    case JobStatus.JOB_STATUS_CANCELLED:
-      return "JOB_STATUS_CANCELLED";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum JobStatus");
-  }
-}
-
 export function jobStatusToNumber(object: JobStatus): number {
   switch (object) {
     case JobStatus.JOB_STATUS_UNSPECIFIED:
@@ -256,19 +206,6 @@ export function saveModeFromJSON(object: any): SaveMode {
   }
 }
 
-export function saveModeToJSON(object: SaveMode): string {
-  switch (object) {
-    case SaveMode.SAVE_MODE_UNSPECIFIED:
-      return "SAVE_MODE_UNSPECIFIED";
-    case SaveMode.SAVE_MODE_DIRECT:
-      return "SAVE_MODE_DIRECT";
-    case SaveMode.SAVE_MODE_PR:
-      return "SAVE_MODE_PR";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SaveMode");
-  }
-}
-
 export function saveModeToNumber(object: SaveMode): number {
   switch (object) {
     case SaveMode.SAVE_MODE_UNSPECIFIED:
@@ -313,21 +250,6 @@ export function triggerKindFromJSON(object: any): TriggerKind {
     case 3:
     case "TRIGGER_KIND_EVENT":
       return TriggerKind.TRIGGER_KIND_EVENT;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TriggerKind");
-  }
-}
-
-export function triggerKindToJSON(object: TriggerKind): string {
-  switch (object) {
-    case TriggerKind.TRIGGER_KIND_UNSPECIFIED:
-      return "TRIGGER_KIND_UNSPECIFIED";
-    case TriggerKind.TRIGGER_KIND_MANUAL:
-      return "TRIGGER_KIND_MANUAL";
-    case TriggerKind.TRIGGER_KIND_CRON:
-      return "TRIGGER_KIND_CRON";
-    case TriggerKind.TRIGGER_KIND_EVENT:
-      return "TRIGGER_KIND_EVENT";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum TriggerKind");
   }
@@ -385,21 +307,6 @@ export function rerunScopeFromJSON(object: any): RerunScope {
   }
 }
 
-export function rerunScopeToJSON(object: RerunScope): string {
-  switch (object) {
-    case RerunScope.RERUN_SCOPE_UNSPECIFIED:
-      return "RERUN_SCOPE_UNSPECIFIED";
-    case RerunScope.RERUN_SCOPE_ALL:
-      return "RERUN_SCOPE_ALL";
-    case RerunScope.RERUN_SCOPE_FAILED:
-      return "RERUN_SCOPE_FAILED";
-    case RerunScope.RERUN_SCOPE_STEP:
-      return "RERUN_SCOPE_STEP";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RerunScope");
-  }
-}
-
 export function rerunScopeToNumber(object: RerunScope): number {
   switch (object) {
     case RerunScope.RERUN_SCOPE_UNSPECIFIED:
@@ -446,19 +353,6 @@ export function specFormatFromJSON(object: any): SpecFormat {
   }
 }
 
-export function specFormatToJSON(object: SpecFormat): string {
-  switch (object) {
-    case SpecFormat.SPEC_FORMAT_UNSPECIFIED:
-      return "SPEC_FORMAT_UNSPECIFIED";
-    case SpecFormat.SPEC_FORMAT_YAML:
-      return "SPEC_FORMAT_YAML";
-    case SpecFormat.SPEC_FORMAT_JSON:
-      return "SPEC_FORMAT_JSON";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SpecFormat");
-  }
-}
-
 export function specFormatToNumber(object: SpecFormat): number {
   switch (object) {
     case SpecFormat.SPEC_FORMAT_UNSPECIFIED:
@@ -497,19 +391,6 @@ export function severityFromJSON(object: any): Severity {
     case 2:
     case "SEVERITY_WARNING":
       return Severity.SEVERITY_WARNING;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Severity");
-  }
-}
-
-export function severityToJSON(object: Severity): string {
-  switch (object) {
-    case Severity.SEVERITY_UNSPECIFIED:
-      return "SEVERITY_UNSPECIFIED";
-    case Severity.SEVERITY_ERROR:
-      return "SEVERITY_ERROR";
-    case Severity.SEVERITY_WARNING:
-      return "SEVERITY_WARNING";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum Severity");
   }
@@ -559,21 +440,6 @@ export function planOutcomeFromJSON(object: any): PlanOutcome {
     case 3:
     case "PLAN_OUTCOME_UNKNOWN":
       return PlanOutcome.PLAN_OUTCOME_UNKNOWN;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PlanOutcome");
-  }
-}
-
-export function planOutcomeToJSON(object: PlanOutcome): string {
-  switch (object) {
-    case PlanOutcome.PLAN_OUTCOME_UNSPECIFIED:
-      return "PLAN_OUTCOME_UNSPECIFIED";
-    case PlanOutcome.PLAN_OUTCOME_RUNS:
-      return "PLAN_OUTCOME_RUNS";
-    case PlanOutcome.PLAN_OUTCOME_SKIPPED:
-      return "PLAN_OUTCOME_SKIPPED";
-    case PlanOutcome.PLAN_OUTCOME_UNKNOWN:
-      return "PLAN_OUTCOME_UNKNOWN";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum PlanOutcome");
   }
@@ -640,25 +506,6 @@ export function approvalStatusFromJSON(object: any): ApprovalStatus {
   }
 }
 
-export function approvalStatusToJSON(object: ApprovalStatus): string {
-  switch (object) {
-    case ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED:
-      return "APPROVAL_STATUS_UNSPECIFIED";
-    case ApprovalStatus.APPROVAL_STATUS_PENDING:
-      return "APPROVAL_STATUS_PENDING";
-    case ApprovalStatus.APPROVAL_STATUS_APPROVED:
-      return "APPROVAL_STATUS_APPROVED";
-    case ApprovalStatus.APPROVAL_STATUS_REJECTED:
-      return "APPROVAL_STATUS_REJECTED";
-    case ApprovalStatus.APPROVAL_STATUS_EXPIRED:
-      return "APPROVAL_STATUS_EXPIRED";
-    case ApprovalStatus.APPROVAL_STATUS_CANCELLED:
-      return "APPROVAL_STATUS_CANCELLED";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ApprovalStatus");
-  }
-}
-
 export function approvalStatusToNumber(object: ApprovalStatus): number {
   switch (object) {
     case ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED:
@@ -711,19 +558,6 @@ export function diffOfFromJSON(object: any): DiffOf {
   }
 }
 
-export function diffOfToJSON(object: DiffOf): string {
-  switch (object) {
-    case DiffOf.DIFF_OF_UNSPECIFIED:
-      return "DIFF_OF_UNSPECIFIED";
-    case DiffOf.DIFF_OF_TEXT:
-      return "DIFF_OF_TEXT";
-    case DiffOf.DIFF_OF_DEFINITION:
-      return "DIFF_OF_DEFINITION";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DiffOf");
-  }
-}
-
 export function diffOfToNumber(object: DiffOf): number {
   switch (object) {
     case DiffOf.DIFF_OF_UNSPECIFIED:
@@ -762,19 +596,6 @@ export function definitionPlaceFromJSON(object: any): DefinitionPlace {
     case 2:
     case "DEFINITION_PLACE_GIT":
       return DefinitionPlace.DEFINITION_PLACE_GIT;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DefinitionPlace");
-  }
-}
-
-export function definitionPlaceToJSON(object: DefinitionPlace): string {
-  switch (object) {
-    case DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED:
-      return "DEFINITION_PLACE_UNSPECIFIED";
-    case DefinitionPlace.DEFINITION_PLACE_INLINE:
-      return "DEFINITION_PLACE_INLINE";
-    case DefinitionPlace.DEFINITION_PLACE_GIT:
-      return "DEFINITION_PLACE_GIT";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum DefinitionPlace");
   }
@@ -830,21 +651,6 @@ export function makeOutcomeFromJSON(object: any): MakeOutcome {
   }
 }
 
-export function makeOutcomeToJSON(object: MakeOutcome): string {
-  switch (object) {
-    case MakeOutcome.MAKE_OUTCOME_UNSPECIFIED:
-      return "MAKE_OUTCOME_UNSPECIFIED";
-    case MakeOutcome.MAKE_OUTCOME_CREATED:
-      return "MAKE_OUTCOME_CREATED";
-    case MakeOutcome.MAKE_OUTCOME_CONNECTED:
-      return "MAKE_OUTCOME_CONNECTED";
-    case MakeOutcome.MAKE_OUTCOME_REFUSED:
-      return "MAKE_OUTCOME_REFUSED";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MakeOutcome");
-  }
-}
-
 export function makeOutcomeToNumber(object: MakeOutcome): number {
   switch (object) {
     case MakeOutcome.MAKE_OUTCOME_UNSPECIFIED:
@@ -890,21 +696,6 @@ export function hostHookOutcomeFromJSON(object: any): HostHookOutcome {
     case 3:
     case "HOST_HOOK_OUTCOME_REPAIRED":
       return HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum HostHookOutcome");
-  }
-}
-
-export function hostHookOutcomeToJSON(object: HostHookOutcome): string {
-  switch (object) {
-    case HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED:
-      return "HOST_HOOK_OUTCOME_UNSPECIFIED";
-    case HostHookOutcome.HOST_HOOK_OUTCOME_UNCHANGED:
-      return "HOST_HOOK_OUTCOME_UNCHANGED";
-    case HostHookOutcome.HOST_HOOK_OUTCOME_MADE:
-      return "HOST_HOOK_OUTCOME_MADE";
-    case HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED:
-      return "HOST_HOOK_OUTCOME_REPAIRED";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum HostHookOutcome");
   }
@@ -2590,135 +2381,6 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     }
   },
 
-  fromJSON(object: any): PipelineFields {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : undefined,
-      name: isSet(object.name) ? globalThis.String(object.name) : undefined,
-      description: isSet(object.description) ? globalThis.String(object.description) : undefined,
-      repoUrl: isSet(object.repoUrl)
-        ? globalThis.String(object.repoUrl)
-        : isSet(object.repo_url)
-        ? globalThis.String(object.repo_url)
-        : undefined,
-      defaultBranch: isSet(object.defaultBranch)
-        ? globalThis.String(object.defaultBranch)
-        : isSet(object.default_branch)
-        ? globalThis.String(object.default_branch)
-        : undefined,
-      pipelineFilePath: isSet(object.pipelineFilePath)
-        ? globalThis.String(object.pipelineFilePath)
-        : isSet(object.pipeline_file_path)
-        ? globalThis.String(object.pipeline_file_path)
-        : undefined,
-      saveMode: isSet(object.saveMode)
-        ? saveModeFromJSON(object.saveMode)
-        : isSet(object.save_mode)
-        ? saveModeFromJSON(object.save_mode)
-        : undefined,
-      prTargetBranch: isSet(object.prTargetBranch)
-        ? globalThis.String(object.prTargetBranch)
-        : isSet(object.pr_target_branch)
-        ? globalThis.String(object.pr_target_branch)
-        : undefined,
-      metadata: isObject(object.metadata)
-        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      replaceMetadata: isSet(object.replaceMetadata)
-        ? globalThis.Boolean(object.replaceMetadata)
-        : isSet(object.replace_metadata)
-        ? globalThis.Boolean(object.replace_metadata)
-        : false,
-      repoCredential: isSet(object.repoCredential)
-        ? globalThis.String(object.repoCredential)
-        : isSet(object.repo_credential)
-        ? globalThis.String(object.repo_credential)
-        : undefined,
-      repoProvider: isSet(object.repoProvider)
-        ? globalThis.String(object.repoProvider)
-        : isSet(object.repo_provider)
-        ? globalThis.String(object.repo_provider)
-        : undefined,
-      repoApiCredential: isSet(object.repoApiCredential)
-        ? globalThis.String(object.repoApiCredential)
-        : isSet(object.repo_api_credential)
-        ? globalThis.String(object.repo_api_credential)
-        : undefined,
-      commitStatuses: isSet(object.commitStatuses)
-        ? globalThis.String(object.commitStatuses)
-        : isSet(object.commit_statuses)
-        ? globalThis.String(object.commit_statuses)
-        : undefined,
-    };
-  },
-
-  toJSON(message: PipelineFields): unknown {
-    const obj: any = {};
-    if (message.projectId !== undefined) {
-      obj.projectId = message.projectId;
-    }
-    if (message.name !== undefined) {
-      obj.name = message.name;
-    }
-    if (message.description !== undefined) {
-      obj.description = message.description;
-    }
-    if (message.repoUrl !== undefined) {
-      obj.repoUrl = message.repoUrl;
-    }
-    if (message.defaultBranch !== undefined) {
-      obj.defaultBranch = message.defaultBranch;
-    }
-    if (message.pipelineFilePath !== undefined) {
-      obj.pipelineFilePath = message.pipelineFilePath;
-    }
-    if (message.saveMode !== undefined) {
-      obj.saveMode = saveModeToJSON(message.saveMode);
-    }
-    if (message.prTargetBranch !== undefined) {
-      obj.prTargetBranch = message.prTargetBranch;
-    }
-    if (message.metadata) {
-      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.metadata = {};
-        entries.forEach(([k, v]) => {
-          obj.metadata[k] = v;
-        });
-      }
-    }
-    if (message.replaceMetadata !== false) {
-      obj.replaceMetadata = message.replaceMetadata;
-    }
-    if (message.repoCredential !== undefined) {
-      obj.repoCredential = message.repoCredential;
-    }
-    if (message.repoProvider !== undefined) {
-      obj.repoProvider = message.repoProvider;
-    }
-    if (message.repoApiCredential !== undefined) {
-      obj.repoApiCredential = message.repoApiCredential;
-    }
-    if (message.commitStatuses !== undefined) {
-      obj.commitStatuses = message.commitStatuses;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PipelineFields>, I>>(base?: I): PipelineFields {
     return PipelineFields.fromPartial(base ?? ({} as any));
   },
@@ -2804,24 +2466,6 @@ export const PipelineFields_MetadataEntry: MessageFns<PipelineFields_MetadataEnt
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PipelineFields_MetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: PipelineFields_MetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PipelineFields_MetadataEntry>, I>>(base?: I): PipelineFields_MetadataEntry {
@@ -3119,179 +2763,6 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     }
   },
 
-  fromJSON(object: any): PipelineRecord {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      repoUrl: isSet(object.repoUrl)
-        ? globalThis.String(object.repoUrl)
-        : isSet(object.repo_url)
-        ? globalThis.String(object.repo_url)
-        : "",
-      defaultBranch: isSet(object.defaultBranch)
-        ? globalThis.String(object.defaultBranch)
-        : isSet(object.default_branch)
-        ? globalThis.String(object.default_branch)
-        : "",
-      pipelineFilePath: isSet(object.pipelineFilePath)
-        ? globalThis.String(object.pipelineFilePath)
-        : isSet(object.pipeline_file_path)
-        ? globalThis.String(object.pipeline_file_path)
-        : "",
-      saveMode: isSet(object.saveMode)
-        ? saveModeFromJSON(object.saveMode)
-        : isSet(object.save_mode)
-        ? saveModeFromJSON(object.save_mode)
-        : SaveMode.SAVE_MODE_UNSPECIFIED,
-      prTargetBranch: isSet(object.prTargetBranch)
-        ? globalThis.String(object.prTargetBranch)
-        : isSet(object.pr_target_branch)
-        ? globalThis.String(object.pr_target_branch)
-        : "",
-      metadata: isObject(object.metadata)
-        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      createdBy: isSet(object.createdBy)
-        ? globalThis.String(object.createdBy)
-        : isSet(object.created_by)
-        ? globalThis.String(object.created_by)
-        : "",
-      createdAtMs: isSet(object.createdAtMs)
-        ? BigInt(object.createdAtMs)
-        : isSet(object.created_at_ms)
-        ? BigInt(object.created_at_ms)
-        : 0n,
-      updatedAtMs: isSet(object.updatedAtMs)
-        ? BigInt(object.updatedAtMs)
-        : isSet(object.updated_at_ms)
-        ? BigInt(object.updated_at_ms)
-        : 0n,
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      lastRun: isSet(object.lastRun)
-        ? LastRun.fromJSON(object.lastRun)
-        : isSet(object.last_run)
-        ? LastRun.fromJSON(object.last_run)
-        : undefined,
-      repoCredential: isSet(object.repoCredential)
-        ? globalThis.String(object.repoCredential)
-        : isSet(object.repo_credential)
-        ? globalThis.String(object.repo_credential)
-        : "",
-      repoProvider: isSet(object.repoProvider)
-        ? globalThis.String(object.repoProvider)
-        : isSet(object.repo_provider)
-        ? globalThis.String(object.repo_provider)
-        : "",
-      repoApiCredential: isSet(object.repoApiCredential)
-        ? globalThis.String(object.repoApiCredential)
-        : isSet(object.repo_api_credential)
-        ? globalThis.String(object.repo_api_credential)
-        : "",
-      commitStatuses: isSet(object.commitStatuses)
-        ? globalThis.String(object.commitStatuses)
-        : isSet(object.commit_statuses)
-        ? globalThis.String(object.commit_statuses)
-        : "",
-    };
-  },
-
-  toJSON(message: PipelineRecord): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.repoUrl !== "") {
-      obj.repoUrl = message.repoUrl;
-    }
-    if (message.defaultBranch !== "") {
-      obj.defaultBranch = message.defaultBranch;
-    }
-    if (message.pipelineFilePath !== "") {
-      obj.pipelineFilePath = message.pipelineFilePath;
-    }
-    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
-      obj.saveMode = saveModeToJSON(message.saveMode);
-    }
-    if (message.prTargetBranch !== "") {
-      obj.prTargetBranch = message.prTargetBranch;
-    }
-    if (message.metadata) {
-      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.metadata = {};
-        entries.forEach(([k, v]) => {
-          obj.metadata[k] = v;
-        });
-      }
-    }
-    if (message.createdBy !== "") {
-      obj.createdBy = message.createdBy;
-    }
-    if (message.createdAtMs !== 0n) {
-      obj.createdAtMs = message.createdAtMs.toString();
-    }
-    if (message.updatedAtMs !== 0n) {
-      obj.updatedAtMs = message.updatedAtMs.toString();
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.lastRun !== undefined) {
-      obj.lastRun = LastRun.toJSON(message.lastRun);
-    }
-    if (message.repoCredential !== "") {
-      obj.repoCredential = message.repoCredential;
-    }
-    if (message.repoProvider !== "") {
-      obj.repoProvider = message.repoProvider;
-    }
-    if (message.repoApiCredential !== "") {
-      obj.repoApiCredential = message.repoApiCredential;
-    }
-    if (message.commitStatuses !== "") {
-      obj.commitStatuses = message.commitStatuses;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PipelineRecord>, I>>(base?: I): PipelineRecord {
     return PipelineRecord.fromPartial(base ?? ({} as any));
   },
@@ -3391,24 +2862,6 @@ export const PipelineRecord_MetadataEntry: MessageFns<PipelineRecord_MetadataEnt
     }
   },
 
-  fromJSON(object: any): PipelineRecord_MetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: PipelineRecord_MetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PipelineRecord_MetadataEntry>, I>>(base?: I): PipelineRecord_MetadataEntry {
     return PipelineRecord_MetadataEntry.fromPartial(base ?? ({} as any));
   },
@@ -3490,36 +2943,6 @@ export const LastRun: MessageFns<LastRun> = {
     }
   },
 
-  fromJSON(object: any): LastRun {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      createdAtMs: isSet(object.createdAtMs)
-        ? BigInt(object.createdAtMs)
-        : isSet(object.created_at_ms)
-        ? BigInt(object.created_at_ms)
-        : 0n,
-    };
-  },
-
-  toJSON(message: LastRun): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.createdAtMs !== 0n) {
-      obj.createdAtMs = message.createdAtMs.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<LastRun>, I>>(base?: I): LastRun {
     return LastRun.fromPartial(base ?? ({} as any));
   },
@@ -3590,28 +3013,6 @@ export const CreatePipelineRequest: MessageFns<CreatePipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): CreatePipelineRequest {
-    return {
-      fields: isSet(object.fields) ? PipelineFields.fromJSON(object.fields) : undefined,
-      createdBy: isSet(object.createdBy)
-        ? globalThis.String(object.createdBy)
-        : isSet(object.created_by)
-        ? globalThis.String(object.created_by)
-        : "",
-    };
-  },
-
-  toJSON(message: CreatePipelineRequest): unknown {
-    const obj: any = {};
-    if (message.fields !== undefined) {
-      obj.fields = PipelineFields.toJSON(message.fields);
-    }
-    if (message.createdBy !== "") {
-      obj.createdBy = message.createdBy;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CreatePipelineRequest>, I>>(base?: I): CreatePipelineRequest {
     return CreatePipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -3668,18 +3069,6 @@ export const CreatePipelineResponse: MessageFns<CreatePipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CreatePipelineResponse {
-    return { pipeline: isSet(object.pipeline) ? PipelineRecord.fromJSON(object.pipeline) : undefined };
-  },
-
-  toJSON(message: CreatePipelineResponse): unknown {
-    const obj: any = {};
-    if (message.pipeline !== undefined) {
-      obj.pipeline = PipelineRecord.toJSON(message.pipeline);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CreatePipelineResponse>, I>>(base?: I): CreatePipelineResponse {
@@ -3750,28 +3139,6 @@ export const UpdatePipelineRequest: MessageFns<UpdatePipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): UpdatePipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      fields: isSet(object.fields) ? PipelineFields.fromJSON(object.fields) : undefined,
-    };
-  },
-
-  toJSON(message: UpdatePipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.fields !== undefined) {
-      obj.fields = PipelineFields.toJSON(message.fields);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<UpdatePipelineRequest>, I>>(base?: I): UpdatePipelineRequest {
     return UpdatePipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -3828,18 +3195,6 @@ export const UpdatePipelineResponse: MessageFns<UpdatePipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): UpdatePipelineResponse {
-    return { pipeline: isSet(object.pipeline) ? PipelineRecord.fromJSON(object.pipeline) : undefined };
-  },
-
-  toJSON(message: UpdatePipelineResponse): unknown {
-    const obj: any = {};
-    if (message.pipeline !== undefined) {
-      obj.pipeline = PipelineRecord.toJSON(message.pipeline);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<UpdatePipelineResponse>, I>>(base?: I): UpdatePipelineResponse {
@@ -3899,24 +3254,6 @@ export const GetPipelineRequest: MessageFns<GetPipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): GetPipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-    };
-  },
-
-  toJSON(message: GetPipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetPipelineRequest>, I>>(base?: I): GetPipelineRequest {
     return GetPipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -3970,18 +3307,6 @@ export const GetPipelineResponse: MessageFns<GetPipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetPipelineResponse {
-    return { pipeline: isSet(object.pipeline) ? PipelineRecord.fromJSON(object.pipeline) : undefined };
-  },
-
-  toJSON(message: GetPipelineResponse): unknown {
-    const obj: any = {};
-    if (message.pipeline !== undefined) {
-      obj.pipeline = PipelineRecord.toJSON(message.pipeline);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetPipelineResponse>, I>>(base?: I): GetPipelineResponse {
@@ -4115,52 +3440,6 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     }
   },
 
-  fromJSON(object: any): ListPipelinesRequest {
-    return {
-      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-    };
-  },
-
-  toJSON(message: ListPipelinesRequest): unknown {
-    const obj: any = {};
-    if (message.page !== 0) {
-      obj.page = Math.round(message.page);
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.sort !== "") {
-      obj.sort = message.sort;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListPipelinesRequest>, I>>(base?: I): ListPipelinesRequest {
     return ListPipelinesRequest.fromPartial(base ?? ({} as any));
   },
@@ -4258,38 +3537,6 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
     }
   },
 
-  fromJSON(object: any): ListPipelinesResponse {
-    return {
-      pipelines: globalThis.Array.isArray(object?.pipelines)
-        ? object.pipelines.map((e: any) => PipelineRecord.fromJSON(e))
-        : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-      totalIsExact: isSet(object.totalIsExact)
-        ? globalThis.Boolean(object.totalIsExact)
-        : isSet(object.total_is_exact)
-        ? globalThis.Boolean(object.total_is_exact)
-        : false,
-    };
-  },
-
-  toJSON(message: ListPipelinesResponse): unknown {
-    const obj: any = {};
-    if (message.pipelines?.length) {
-      obj.pipelines = message.pipelines.map((e) => PipelineRecord.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    if (message.totalIsExact !== false) {
-      obj.totalIsExact = message.totalIsExact;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListPipelinesResponse>, I>>(base?: I): ListPipelinesResponse {
     return ListPipelinesResponse.fromPartial(base ?? ({} as any));
   },
@@ -4359,28 +3606,6 @@ export const DeletePipelineRequest: MessageFns<DeletePipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): DeletePipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      force: isSet(object.force) ? globalThis.Boolean(object.force) : false,
-    };
-  },
-
-  toJSON(message: DeletePipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.force !== false) {
-      obj.force = message.force;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<DeletePipelineRequest>, I>>(base?: I): DeletePipelineRequest {
     return DeletePipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -4424,15 +3649,6 @@ export const DeletePipelineResponse: MessageFns<DeletePipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): DeletePipelineResponse {
-    return {};
-  },
-
-  toJSON(_: DeletePipelineResponse): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<DeletePipelineResponse>, I>>(base?: I): DeletePipelineResponse {
@@ -4581,98 +3797,6 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): TriggerPipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      variables: isObject(object.variables)
-        ? (globalThis.Object.entries(object.variables) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      triggeredBy: isSet(object.triggeredBy)
-        ? globalThis.String(object.triggeredBy)
-        : isSet(object.triggered_by)
-        ? globalThis.String(object.triggered_by)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      uploads: isObject(object.uploads)
-        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      commit: isSet(object.commit) ? globalThis.String(object.commit) : "",
-    };
-  },
-
-  toJSON(message: TriggerPipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.variables) {
-      const entries = globalThis.Object.entries(message.variables) as [string, string][];
-      if (entries.length > 0) {
-        obj.variables = {};
-        entries.forEach(([k, v]) => {
-          obj.variables[k] = v;
-        });
-      }
-    }
-    if (message.triggeredBy !== "") {
-      obj.triggeredBy = message.triggeredBy;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.uploads) {
-      const entries = globalThis.Object.entries(message.uploads) as [string, string][];
-      if (entries.length > 0) {
-        obj.uploads = {};
-        entries.forEach(([k, v]) => {
-          obj.uploads[k] = v;
-        });
-      }
-    }
-    if (message.ref !== "") {
-      obj.ref = message.ref;
-    }
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.commit !== "") {
-      obj.commit = message.commit;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<TriggerPipelineRequest>, I>>(base?: I): TriggerPipelineRequest {
     return TriggerPipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -4762,24 +3886,6 @@ export const TriggerPipelineRequest_VariablesEntry: MessageFns<TriggerPipelineRe
     }
   },
 
-  fromJSON(object: any): TriggerPipelineRequest_VariablesEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: TriggerPipelineRequest_VariablesEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<TriggerPipelineRequest_VariablesEntry>, I>>(
     base?: I,
   ): TriggerPipelineRequest_VariablesEntry {
@@ -4851,24 +3957,6 @@ export const TriggerPipelineRequest_UploadsEntry: MessageFns<TriggerPipelineRequ
     }
   },
 
-  fromJSON(object: any): TriggerPipelineRequest_UploadsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: TriggerPipelineRequest_UploadsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<TriggerPipelineRequest_UploadsEntry>, I>>(
     base?: I,
   ): TriggerPipelineRequest_UploadsEntry {
@@ -4927,24 +4015,6 @@ export const TriggerPipelineResponse: MessageFns<TriggerPipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): TriggerPipelineResponse {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-    };
-  },
-
-  toJSON(message: TriggerPipelineResponse): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<TriggerPipelineResponse>, I>>(base?: I): TriggerPipelineResponse {
@@ -5046,48 +4116,6 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): StopPipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: StopPipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StopPipelineRequest>, I>>(base?: I): StopPipelineRequest {
     return StopPipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -5145,18 +4173,6 @@ export const StopPipelineResponse: MessageFns<StopPipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StopPipelineResponse {
-    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
-  },
-
-  toJSON(message: StopPipelineResponse): unknown {
-    const obj: any = {};
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StopPipelineResponse>, I>>(base?: I): StopPipelineResponse {
@@ -5258,48 +4274,6 @@ export const PausePipelineRequest: MessageFns<PausePipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): PausePipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: PausePipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PausePipelineRequest>, I>>(base?: I): PausePipelineRequest {
     return PausePipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -5357,18 +4331,6 @@ export const PausePipelineResponse: MessageFns<PausePipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PausePipelineResponse {
-    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
-  },
-
-  toJSON(message: PausePipelineResponse): unknown {
-    const obj: any = {};
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PausePipelineResponse>, I>>(base?: I): PausePipelineResponse {
@@ -5470,48 +4432,6 @@ export const ResumePipelineRequest: MessageFns<ResumePipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): ResumePipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: ResumePipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ResumePipelineRequest>, I>>(base?: I): ResumePipelineRequest {
     return ResumePipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -5569,18 +4489,6 @@ export const ResumePipelineResponse: MessageFns<ResumePipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ResumePipelineResponse {
-    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
-  },
-
-  toJSON(message: ResumePipelineResponse): unknown {
-    const obj: any = {};
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ResumePipelineResponse>, I>>(base?: I): ResumePipelineResponse {
@@ -5700,60 +4608,6 @@ export const RerunPipelineRequest: MessageFns<RerunPipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): RerunPipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      scope: isSet(object.scope) ? rerunScopeFromJSON(object.scope) : RerunScope.RERUN_SCOPE_UNSPECIFIED,
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      triggeredBy: isSet(object.triggeredBy)
-        ? globalThis.String(object.triggeredBy)
-        : isSet(object.triggered_by)
-        ? globalThis.String(object.triggered_by)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: RerunPipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.scope !== RerunScope.RERUN_SCOPE_UNSPECIFIED) {
-      obj.scope = rerunScopeToJSON(message.scope);
-    }
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.triggeredBy !== "") {
-      obj.triggeredBy = message.triggeredBy;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RerunPipelineRequest>, I>>(base?: I): RerunPipelineRequest {
     return RerunPipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -5823,28 +4677,6 @@ export const RerunPipelineResponse: MessageFns<RerunPipelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RerunPipelineResponse {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
-    };
-  },
-
-  toJSON(message: RerunPipelineResponse): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.attempt !== 0) {
-      obj.attempt = Math.round(message.attempt);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RerunPipelineResponse>, I>>(base?: I): RerunPipelineResponse {
@@ -5936,40 +4768,6 @@ export const CancelJobRequest: MessageFns<CancelJobRequest> = {
     }
   },
 
-  fromJSON(object: any): CancelJobRequest {
-    return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: CancelJobRequest): unknown {
-    const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CancelJobRequest>, I>>(base?: I): CancelJobRequest {
     return CancelJobRequest.fromPartial(base ?? ({} as any));
   },
@@ -6026,18 +4824,6 @@ export const CancelJobResponse: MessageFns<CancelJobResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CancelJobResponse {
-    return { status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED };
-  },
-
-  toJSON(message: CancelJobResponse): unknown {
-    const obj: any = {};
-    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
-      obj.status = jobStatusToJSON(message.status);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CancelJobResponse>, I>>(base?: I): CancelJobResponse {
@@ -6104,24 +4890,6 @@ export const Trigger: MessageFns<Trigger> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Trigger {
-    return {
-      kind: isSet(object.kind) ? triggerKindFromJSON(object.kind) : TriggerKind.TRIGGER_KIND_UNSPECIFIED,
-      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
-    };
-  },
-
-  toJSON(message: Trigger): unknown {
-    const obj: any = {};
-    if (message.kind !== TriggerKind.TRIGGER_KIND_UNSPECIFIED) {
-      obj.kind = triggerKindToJSON(message.kind);
-    }
-    if (message.ref !== "") {
-      obj.ref = message.ref;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Trigger>, I>>(base?: I): Trigger {
@@ -6359,120 +5127,6 @@ export const RunSummary: MessageFns<RunSummary> = {
     }
   },
 
-  fromJSON(object: any): RunSummary {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      trigger: isSet(object.trigger) ? Trigger.fromJSON(object.trigger) : undefined,
-      triggeredBy: isSet(object.triggeredBy)
-        ? globalThis.String(object.triggeredBy)
-        : isSet(object.triggered_by)
-        ? globalThis.String(object.triggered_by)
-        : "",
-      commitSha: isSet(object.commitSha)
-        ? globalThis.String(object.commitSha)
-        : isSet(object.commit_sha)
-        ? globalThis.String(object.commit_sha)
-        : "",
-      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
-      createdAtMs: isSet(object.createdAtMs)
-        ? BigInt(object.createdAtMs)
-        : isSet(object.created_at_ms)
-        ? BigInt(object.created_at_ms)
-        : 0n,
-      startedAtMs: isSet(object.startedAtMs)
-        ? BigInt(object.startedAtMs)
-        : isSet(object.started_at_ms)
-        ? BigInt(object.started_at_ms)
-        : 0n,
-      endedAtMs: isSet(object.endedAtMs)
-        ? BigInt(object.endedAtMs)
-        : isSet(object.ended_at_ms)
-        ? BigInt(object.ended_at_ms)
-        : 0n,
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      actor: isSet(object.actor) ? globalThis.String(object.actor) : "",
-      retryOf: isSet(object.retryOf)
-        ? globalThis.String(object.retryOf)
-        : isSet(object.retry_of)
-        ? globalThis.String(object.retry_of)
-        : "",
-      adHoc: isSet(object.adHoc)
-        ? globalThis.Boolean(object.adHoc)
-        : isSet(object.ad_hoc)
-        ? globalThis.Boolean(object.ad_hoc)
-        : false,
-      waitingFor: isSet(object.waitingFor)
-        ? WaitingFor.fromJSON(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? WaitingFor.fromJSON(object.waiting_for)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RunSummary): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.trigger !== undefined) {
-      obj.trigger = Trigger.toJSON(message.trigger);
-    }
-    if (message.triggeredBy !== "") {
-      obj.triggeredBy = message.triggeredBy;
-    }
-    if (message.commitSha !== "") {
-      obj.commitSha = message.commitSha;
-    }
-    if (message.attempt !== 0) {
-      obj.attempt = Math.round(message.attempt);
-    }
-    if (message.createdAtMs !== 0n) {
-      obj.createdAtMs = message.createdAtMs.toString();
-    }
-    if (message.startedAtMs !== 0n) {
-      obj.startedAtMs = message.startedAtMs.toString();
-    }
-    if (message.endedAtMs !== 0n) {
-      obj.endedAtMs = message.endedAtMs.toString();
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.actor !== "") {
-      obj.actor = message.actor;
-    }
-    if (message.retryOf !== "") {
-      obj.retryOf = message.retryOf;
-    }
-    if (message.adHoc !== false) {
-      obj.adHoc = message.adHoc;
-    }
-    if (message.waitingFor !== undefined) {
-      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RunSummary>, I>>(base?: I): RunSummary {
     return RunSummary.fromPartial(base ?? ({} as any));
   },
@@ -6660,68 +5314,6 @@ export const WaitingFor: MessageFns<WaitingFor> = {
     }
   },
 
-  fromJSON(object: any): WaitingFor {
-    return {
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      text: isSet(object.text) ? globalThis.String(object.text) : "",
-      needs: globalThis.Array.isArray(object?.needs) ? object.needs.map((e: any) => globalThis.String(e)) : [],
-      approvalId: isSet(object.approvalId)
-        ? globalThis.String(object.approvalId)
-        : isSet(object.approval_id)
-        ? globalThis.String(object.approval_id)
-        : "",
-      group: isSet(object.group) ? globalThis.String(object.group) : "",
-      holderRunId: isSet(object.holderRunId)
-        ? globalThis.String(object.holderRunId)
-        : isSet(object.holder_run_id)
-        ? globalThis.String(object.holder_run_id)
-        : "",
-      ahead: isSet(object.ahead) ? globalThis.Number(object.ahead) : 0,
-      offersAhead: isSet(object.offersAhead)
-        ? globalThis.Number(object.offersAhead)
-        : isSet(object.offers_ahead)
-        ? globalThis.Number(object.offers_ahead)
-        : undefined,
-      agents: isSet(object.agents) ? WaitingAgents.fromJSON(object.agents) : undefined,
-      quota: isSet(object.quota) ? WaitingQuota.fromJSON(object.quota) : undefined,
-    };
-  },
-
-  toJSON(message: WaitingFor): unknown {
-    const obj: any = {};
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.text !== "") {
-      obj.text = message.text;
-    }
-    if (message.needs?.length) {
-      obj.needs = message.needs;
-    }
-    if (message.approvalId !== "") {
-      obj.approvalId = message.approvalId;
-    }
-    if (message.group !== "") {
-      obj.group = message.group;
-    }
-    if (message.holderRunId !== "") {
-      obj.holderRunId = message.holderRunId;
-    }
-    if (message.ahead !== 0) {
-      obj.ahead = Math.round(message.ahead);
-    }
-    if (message.offersAhead !== undefined) {
-      obj.offersAhead = Math.round(message.offersAhead);
-    }
-    if (message.agents !== undefined) {
-      obj.agents = WaitingAgents.toJSON(message.agents);
-    }
-    if (message.quota !== undefined) {
-      obj.quota = WaitingQuota.toJSON(message.quota);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<WaitingFor>, I>>(base?: I): WaitingFor {
     return WaitingFor.fromPartial(base ?? ({} as any));
   },
@@ -6845,48 +5437,6 @@ export const WaitingAgents: MessageFns<WaitingAgents> = {
     }
   },
 
-  fromJSON(object: any): WaitingAgents {
-    return {
-      online: isSet(object.online) ? globalThis.Number(object.online) : 0,
-      matching: isSet(object.matching) ? globalThis.Number(object.matching) : 0,
-      failing: globalThis.Array.isArray(object?.failing) ? object.failing.map((e: any) => UnmetClause.fromJSON(e)) : [],
-      nearestAgentId: isSet(object.nearestAgentId)
-        ? globalThis.String(object.nearestAgentId)
-        : isSet(object.nearest_agent_id)
-        ? globalThis.String(object.nearest_agent_id)
-        : "",
-      nearestFailing: globalThis.Array.isArray(object?.nearestFailing)
-        ? object.nearestFailing.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.nearest_failing)
-        ? object.nearest_failing.map((e: any) => globalThis.String(e))
-        : [],
-      busy: globalThis.Array.isArray(object?.busy) ? object.busy.map((e: any) => BusyAgent.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: WaitingAgents): unknown {
-    const obj: any = {};
-    if (message.online !== 0) {
-      obj.online = Math.round(message.online);
-    }
-    if (message.matching !== 0) {
-      obj.matching = Math.round(message.matching);
-    }
-    if (message.failing?.length) {
-      obj.failing = message.failing.map((e) => UnmetClause.toJSON(e));
-    }
-    if (message.nearestAgentId !== "") {
-      obj.nearestAgentId = message.nearestAgentId;
-    }
-    if (message.nearestFailing?.length) {
-      obj.nearestFailing = message.nearestFailing;
-    }
-    if (message.busy?.length) {
-      obj.busy = message.busy.map((e) => BusyAgent.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<WaitingAgents>, I>>(base?: I): WaitingAgents {
     return WaitingAgents.fromPartial(base ?? ({} as any));
   },
@@ -6967,32 +5517,6 @@ export const UnmetClause: MessageFns<UnmetClause> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): UnmetClause {
-    return {
-      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
-      agents: isSet(object.agents) ? globalThis.Number(object.agents) : 0,
-      agentIds: globalThis.Array.isArray(object?.agentIds)
-        ? object.agentIds.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.agent_ids)
-        ? object.agent_ids.map((e: any) => globalThis.String(e))
-        : [],
-    };
-  },
-
-  toJSON(message: UnmetClause): unknown {
-    const obj: any = {};
-    if (message.clause !== "") {
-      obj.clause = message.clause;
-    }
-    if (message.agents !== 0) {
-      obj.agents = Math.round(message.agents);
-    }
-    if (message.agentIds?.length) {
-      obj.agentIds = message.agentIds;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<UnmetClause>, I>>(base?: I): UnmetClause {
@@ -7096,44 +5620,6 @@ export const BusyAgent: MessageFns<BusyAgent> = {
     }
   },
 
-  fromJSON(object: any): BusyAgent {
-    return {
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-      busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
-      slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
-      takesNoJobs: isSet(object.takesNoJobs)
-        ? globalThis.String(object.takesNoJobs)
-        : isSet(object.takes_no_jobs)
-        ? globalThis.String(object.takes_no_jobs)
-        : "",
-      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => HoldingJob.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: BusyAgent): unknown {
-    const obj: any = {};
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    if (message.busy !== 0) {
-      obj.busy = Math.round(message.busy);
-    }
-    if (message.slots !== 0) {
-      obj.slots = Math.round(message.slots);
-    }
-    if (message.takesNoJobs !== "") {
-      obj.takesNoJobs = message.takesNoJobs;
-    }
-    if (message.jobs?.length) {
-      obj.jobs = message.jobs.map((e) => HoldingJob.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<BusyAgent>, I>>(base?: I): BusyAgent {
     return BusyAgent.fromPartial(base ?? ({} as any));
   },
@@ -7226,32 +5712,6 @@ export const WaitingQuota: MessageFns<WaitingQuota> = {
     }
   },
 
-  fromJSON(object: any): WaitingQuota {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      taken: isSet(object.taken) ? globalThis.Number(object.taken) : 0,
-      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
-      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => HoldingJob.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: WaitingQuota): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.taken !== 0) {
-      obj.taken = Math.round(message.taken);
-    }
-    if (message.limit !== 0) {
-      obj.limit = Math.round(message.limit);
-    }
-    if (message.jobs?.length) {
-      obj.jobs = message.jobs.map((e) => HoldingJob.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<WaitingQuota>, I>>(base?: I): WaitingQuota {
     return WaitingQuota.fromPartial(base ?? ({} as any));
   },
@@ -7341,48 +5801,6 @@ export const HoldingJob: MessageFns<HoldingJob> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): HoldingJob {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-    };
-  },
-
-  toJSON(message: HoldingJob): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<HoldingJob>, I>>(base?: I): HoldingJob {
@@ -7673,155 +6091,6 @@ export const JobRun: MessageFns<JobRun> = {
     }
   },
 
-  fromJSON(object: any): JobRun {
-    return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      stage: isSet(object.stage) ? globalThis.String(object.stage) : "",
-      matrix: isObject(object.matrix)
-        ? (globalThis.Object.entries(object.matrix) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED,
-      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
-      retryOf: isSet(object.retryOf)
-        ? globalThis.String(object.retryOf)
-        : isSet(object.retry_of)
-        ? globalThis.String(object.retry_of)
-        : "",
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      waitingFor: isSet(object.waitingFor)
-        ? WaitingFor.fromJSON(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? WaitingFor.fromJSON(object.waiting_for)
-        : undefined,
-      queuedAtMs: isSet(object.queuedAtMs)
-        ? BigInt(object.queuedAtMs)
-        : isSet(object.queued_at_ms)
-        ? BigInt(object.queued_at_ms)
-        : 0n,
-      startedAtMs: isSet(object.startedAtMs)
-        ? BigInt(object.startedAtMs)
-        : isSet(object.started_at_ms)
-        ? BigInt(object.started_at_ms)
-        : 0n,
-      endedAtMs: isSet(object.endedAtMs)
-        ? BigInt(object.endedAtMs)
-        : isSet(object.ended_at_ms)
-        ? BigInt(object.ended_at_ms)
-        : 0n,
-      steps: globalThis.Array.isArray(object?.steps)
-        ? object.steps.map((e: any) => JobStep.fromJSON(e))
-        : [],
-      needs: globalThis.Array.isArray(object?.needs)
-        ? object.needs.map((e: any) => globalThis.String(e))
-        : [],
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-      reusedFrom: isSet(object.reusedFrom)
-        ? globalThis.String(object.reusedFrom)
-        : isSet(object.reused_from)
-        ? globalThis.String(object.reused_from)
-        : "",
-      gaveWayTo: isSet(object.gaveWayTo)
-        ? globalThis.String(object.gaveWayTo)
-        : isSet(object.gave_way_to)
-        ? globalThis.String(object.gave_way_to)
-        : "",
-      priority: isSet(object.priority) ? globalThis.Number(object.priority) : 0,
-    };
-  },
-
-  toJSON(message: JobRun): unknown {
-    const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.stage !== "") {
-      obj.stage = message.stage;
-    }
-    if (message.matrix) {
-      const entries = globalThis.Object.entries(message.matrix) as [string, string][];
-      if (entries.length > 0) {
-        obj.matrix = {};
-        entries.forEach(([k, v]) => {
-          obj.matrix[k] = v;
-        });
-      }
-    }
-    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
-      obj.status = jobStatusToJSON(message.status);
-    }
-    if (message.attempt !== 0) {
-      obj.attempt = Math.round(message.attempt);
-    }
-    if (message.retryOf !== "") {
-      obj.retryOf = message.retryOf;
-    }
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.waitingFor !== undefined) {
-      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
-    }
-    if (message.queuedAtMs !== 0n) {
-      obj.queuedAtMs = message.queuedAtMs.toString();
-    }
-    if (message.startedAtMs !== 0n) {
-      obj.startedAtMs = message.startedAtMs.toString();
-    }
-    if (message.endedAtMs !== 0n) {
-      obj.endedAtMs = message.endedAtMs.toString();
-    }
-    if (message.steps?.length) {
-      obj.steps = message.steps.map((e) => JobStep.toJSON(e));
-    }
-    if (message.needs?.length) {
-      obj.needs = message.needs;
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    if (message.reusedFrom !== "") {
-      obj.reusedFrom = message.reusedFrom;
-    }
-    if (message.gaveWayTo !== "") {
-      obj.gaveWayTo = message.gaveWayTo;
-    }
-    if (message.priority !== 0) {
-      obj.priority = Math.round(message.priority);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<JobRun>, I>>(base?: I): JobRun {
     return JobRun.fromPartial(base ?? ({} as any));
   },
@@ -7918,24 +6187,6 @@ export const JobRun_MatrixEntry: MessageFns<JobRun_MatrixEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): JobRun_MatrixEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: JobRun_MatrixEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<JobRun_MatrixEntry>, I>>(base?: I): JobRun_MatrixEntry {
@@ -8188,135 +6439,6 @@ export const JobStep: MessageFns<JobStep> = {
     }
   },
 
-  fromJSON(object: any): JobStep {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
-      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
-      retryOf: isSet(object.retryOf)
-        ? globalThis.String(object.retryOf)
-        : isSet(object.retry_of)
-        ? globalThis.String(object.retry_of)
-        : "",
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-      reusedFrom: isSet(object.reusedFrom)
-        ? globalThis.String(object.reusedFrom)
-        : isSet(object.reused_from)
-        ? globalThis.String(object.reused_from)
-        : "",
-      exitCode: isSet(object.exitCode)
-        ? globalThis.Number(object.exitCode)
-        : isSet(object.exit_code)
-        ? globalThis.Number(object.exit_code)
-        : undefined,
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      lastLine: isSet(object.lastLine)
-        ? BigInt(object.lastLine)
-        : isSet(object.last_line)
-        ? BigInt(object.last_line)
-        : 0n,
-      waitingFor: isSet(object.waitingFor)
-        ? WaitingFor.fromJSON(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? WaitingFor.fromJSON(object.waiting_for)
-        : undefined,
-      startedAtMs: isSet(object.startedAtMs)
-        ? BigInt(object.startedAtMs)
-        : isSet(object.started_at_ms)
-        ? BigInt(object.started_at_ms)
-        : 0n,
-      endedAtMs: isSet(object.endedAtMs)
-        ? BigInt(object.endedAtMs)
-        : isSet(object.ended_at_ms)
-        ? BigInt(object.ended_at_ms)
-        : 0n,
-      timing: isSet(object.timing) ? StartTiming.fromJSON(object.timing) : undefined,
-      usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
-      metadata: isObject(object.metadata)
-        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: JobStep): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
-      obj.status = stepRunStatusToJSON(message.status);
-    }
-    if (message.attempt !== 0) {
-      obj.attempt = Math.round(message.attempt);
-    }
-    if (message.retryOf !== "") {
-      obj.retryOf = message.retryOf;
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    if (message.reusedFrom !== "") {
-      obj.reusedFrom = message.reusedFrom;
-    }
-    if (message.exitCode !== undefined) {
-      obj.exitCode = Math.round(message.exitCode);
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.lastLine !== 0n) {
-      obj.lastLine = message.lastLine.toString();
-    }
-    if (message.waitingFor !== undefined) {
-      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
-    }
-    if (message.startedAtMs !== 0n) {
-      obj.startedAtMs = message.startedAtMs.toString();
-    }
-    if (message.endedAtMs !== 0n) {
-      obj.endedAtMs = message.endedAtMs.toString();
-    }
-    if (message.timing !== undefined) {
-      obj.timing = StartTiming.toJSON(message.timing);
-    }
-    if (message.usage !== undefined) {
-      obj.usage = StepRunUsage.toJSON(message.usage);
-    }
-    if (message.metadata) {
-      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.metadata = {};
-        entries.forEach(([k, v]) => {
-          obj.metadata[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<JobStep>, I>>(base?: I): JobStep {
     return JobStep.fromPartial(base ?? ({} as any));
   },
@@ -8412,24 +6534,6 @@ export const JobStep_MetadataEntry: MessageFns<JobStep_MetadataEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): JobStep_MetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: JobStep_MetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<JobStep_MetadataEntry>, I>>(base?: I): JobStep_MetadataEntry {
@@ -8578,68 +6682,6 @@ export const StartTiming: MessageFns<StartTiming> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StartTiming {
-    return {
-      triggeredAtMs: isSet(object.triggeredAtMs)
-        ? BigInt(object.triggeredAtMs)
-        : isSet(object.triggered_at_ms)
-        ? BigInt(object.triggered_at_ms)
-        : 0n,
-      plannedAtMs: isSet(object.plannedAtMs)
-        ? BigInt(object.plannedAtMs)
-        : isSet(object.planned_at_ms)
-        ? BigInt(object.planned_at_ms)
-        : 0n,
-      offeredAtMs: isSet(object.offeredAtMs)
-        ? BigInt(object.offeredAtMs)
-        : isSet(object.offered_at_ms)
-        ? BigInt(object.offered_at_ms)
-        : 0n,
-      claimedAtMs: isSet(object.claimedAtMs)
-        ? BigInt(object.claimedAtMs)
-        : isSet(object.claimed_at_ms)
-        ? BigInt(object.claimed_at_ms)
-        : 0n,
-      dispatchedAtMs: isSet(object.dispatchedAtMs)
-        ? BigInt(object.dispatchedAtMs)
-        : isSet(object.dispatched_at_ms)
-        ? BigInt(object.dispatched_at_ms)
-        : 0n,
-      startedAtMs: isSet(object.startedAtMs)
-        ? BigInt(object.startedAtMs)
-        : isSet(object.started_at_ms)
-        ? BigInt(object.started_at_ms)
-        : 0n,
-      waits: isSet(object.waits) ? StartWaits.fromJSON(object.waits) : undefined,
-    };
-  },
-
-  toJSON(message: StartTiming): unknown {
-    const obj: any = {};
-    if (message.triggeredAtMs !== 0n) {
-      obj.triggeredAtMs = message.triggeredAtMs.toString();
-    }
-    if (message.plannedAtMs !== 0n) {
-      obj.plannedAtMs = message.plannedAtMs.toString();
-    }
-    if (message.offeredAtMs !== 0n) {
-      obj.offeredAtMs = message.offeredAtMs.toString();
-    }
-    if (message.claimedAtMs !== 0n) {
-      obj.claimedAtMs = message.claimedAtMs.toString();
-    }
-    if (message.dispatchedAtMs !== 0n) {
-      obj.dispatchedAtMs = message.dispatchedAtMs.toString();
-    }
-    if (message.startedAtMs !== 0n) {
-      obj.startedAtMs = message.startedAtMs.toString();
-    }
-    if (message.waits !== undefined) {
-      obj.waits = StartWaits.toJSON(message.waits);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StartTiming>, I>>(base?: I): StartTiming {
@@ -8795,60 +6837,6 @@ export const StartWaits: MessageFns<StartWaits> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StartWaits {
-    return {
-      planMs: isSet(object.planMs) ? BigInt(object.planMs) : isSet(object.plan_ms) ? BigInt(object.plan_ms) : undefined,
-      stageMs: isSet(object.stageMs)
-        ? BigInt(object.stageMs)
-        : isSet(object.stage_ms)
-        ? BigInt(object.stage_ms)
-        : undefined,
-      needsMs: isSet(object.needsMs)
-        ? BigInt(object.needsMs)
-        : isSet(object.needs_ms)
-        ? BigInt(object.needs_ms)
-        : undefined,
-      pausedMs: isSet(object.pausedMs)
-        ? BigInt(object.pausedMs)
-        : isSet(object.paused_ms)
-        ? BigInt(object.paused_ms)
-        : undefined,
-      agentMs: isSet(object.agentMs)
-        ? BigInt(object.agentMs)
-        : isSet(object.agent_ms)
-        ? BigInt(object.agent_ms)
-        : undefined,
-      startMs: isSet(object.startMs)
-        ? BigInt(object.startMs)
-        : isSet(object.start_ms)
-        ? BigInt(object.start_ms)
-        : undefined,
-    };
-  },
-
-  toJSON(message: StartWaits): unknown {
-    const obj: any = {};
-    if (message.planMs !== undefined) {
-      obj.planMs = message.planMs.toString();
-    }
-    if (message.stageMs !== undefined) {
-      obj.stageMs = message.stageMs.toString();
-    }
-    if (message.needsMs !== undefined) {
-      obj.needsMs = message.needsMs.toString();
-    }
-    if (message.pausedMs !== undefined) {
-      obj.pausedMs = message.pausedMs.toString();
-    }
-    if (message.agentMs !== undefined) {
-      obj.agentMs = message.agentMs.toString();
-    }
-    if (message.startMs !== undefined) {
-      obj.startMs = message.startMs.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StartWaits>, I>>(base?: I): StartWaits {
@@ -9017,104 +7005,6 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     }
   },
 
-  fromJSON(object: any): PipelineRun {
-    return {
-      summary: isSet(object.summary) ? RunSummary.fromJSON(object.summary) : undefined,
-      variables: isObject(object.variables)
-        ? (globalThis.Object.entries(object.variables) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobRun.fromJSON(e)) : [],
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-      approvals: globalThis.Array.isArray(object?.approvals)
-        ? object.approvals.map((e: any) => Approval.fromJSON(e))
-        : [],
-      jobCount: isSet(object.jobCount)
-        ? globalThis.Number(object.jobCount)
-        : isSet(object.job_count)
-        ? globalThis.Number(object.job_count)
-        : 0,
-      uploads: isObject(object.uploads)
-        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
-          (acc: { [key: string]: RunUpload }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: RunUpload.fromJSON(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      commitStatus: isSet(object.commitStatus)
-        ? CommitStatus.fromJSON(object.commitStatus)
-        : isSet(object.commit_status)
-        ? CommitStatus.fromJSON(object.commit_status)
-        : undefined,
-    };
-  },
-
-  toJSON(message: PipelineRun): unknown {
-    const obj: any = {};
-    if (message.summary !== undefined) {
-      obj.summary = RunSummary.toJSON(message.summary);
-    }
-    if (message.variables) {
-      const entries = globalThis.Object.entries(message.variables) as [string, string][];
-      if (entries.length > 0) {
-        obj.variables = {};
-        entries.forEach(([k, v]) => {
-          obj.variables[k] = v;
-        });
-      }
-    }
-    if (message.jobs?.length) {
-      obj.jobs = message.jobs.map((e) => JobRun.toJSON(e));
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    if (message.approvals?.length) {
-      obj.approvals = message.approvals.map((e) => Approval.toJSON(e));
-    }
-    if (message.jobCount !== 0) {
-      obj.jobCount = Math.round(message.jobCount);
-    }
-    if (message.uploads) {
-      const entries = globalThis.Object.entries(message.uploads) as [string, RunUpload][];
-      if (entries.length > 0) {
-        obj.uploads = {};
-        entries.forEach(([k, v]) => {
-          obj.uploads[k] = RunUpload.toJSON(v);
-        });
-      }
-    }
-    if (message.commitStatus !== undefined) {
-      obj.commitStatus = CommitStatus.toJSON(message.commitStatus);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PipelineRun>, I>>(base?: I): PipelineRun {
     return PipelineRun.fromPartial(base ?? ({} as any));
   },
@@ -9209,24 +7099,6 @@ export const PipelineRun_VariablesEntry: MessageFns<PipelineRun_VariablesEntry> 
     }
   },
 
-  fromJSON(object: any): PipelineRun_VariablesEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: PipelineRun_VariablesEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PipelineRun_VariablesEntry>, I>>(base?: I): PipelineRun_VariablesEntry {
     return PipelineRun_VariablesEntry.fromPartial(base ?? ({} as any));
   },
@@ -9292,24 +7164,6 @@ export const PipelineRun_UploadsEntry: MessageFns<PipelineRun_UploadsEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PipelineRun_UploadsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? RunUpload.fromJSON(object.value) : undefined,
-    };
-  },
-
-  toJSON(message: PipelineRun_UploadsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== undefined) {
-      obj.value = RunUpload.toJSON(message.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PipelineRun_UploadsEntry>, I>>(base?: I): PipelineRun_UploadsEntry {
@@ -9406,40 +7260,6 @@ export const RunUpload: MessageFns<RunUpload> = {
     }
   },
 
-  fromJSON(object: any): RunUpload {
-    return {
-      uploadId: isSet(object.uploadId)
-        ? globalThis.String(object.uploadId)
-        : isSet(object.upload_id)
-        ? globalThis.String(object.upload_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-    };
-  },
-
-  toJSON(message: RunUpload): unknown {
-    const obj: any = {};
-    if (message.uploadId !== "") {
-      obj.uploadId = message.uploadId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RunUpload>, I>>(base?: I): RunUpload {
     return RunUpload.fromPartial(base ?? ({} as any));
   },
@@ -9531,44 +7351,6 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
     }
   },
 
-  fromJSON(object: any): GetPipelineRunRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      allAttempts: isSet(object.allAttempts)
-        ? globalThis.Boolean(object.allAttempts)
-        : isSet(object.all_attempts)
-        ? globalThis.Boolean(object.all_attempts)
-        : false,
-      jobs: isSet(object.jobs) ? globalThis.String(object.jobs) : "",
-    };
-  },
-
-  toJSON(message: GetPipelineRunRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.allAttempts !== false) {
-      obj.allAttempts = message.allAttempts;
-    }
-    if (message.jobs !== "") {
-      obj.jobs = message.jobs;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetPipelineRunRequest>, I>>(base?: I): GetPipelineRunRequest {
     return GetPipelineRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -9625,18 +7407,6 @@ export const GetPipelineRunResponse: MessageFns<GetPipelineRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetPipelineRunResponse {
-    return { run: isSet(object.run) ? PipelineRun.fromJSON(object.run) : undefined };
-  },
-
-  toJSON(message: GetPipelineRunResponse): unknown {
-    const obj: any = {};
-    if (message.run !== undefined) {
-      obj.run = PipelineRun.toJSON(message.run);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetPipelineRunResponse>, I>>(base?: I): GetPipelineRunResponse {
@@ -9749,48 +7519,6 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     }
   },
 
-  fromJSON(object: any): ListPipelineRunsRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-    };
-  },
-
-  toJSON(message: ListPipelineRunsRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.page !== 0) {
-      obj.page = Math.round(message.page);
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.sort !== "") {
-      obj.sort = message.sort;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListPipelineRunsRequest>, I>>(base?: I): ListPipelineRunsRequest {
     return ListPipelineRunsRequest.fromPartial(base ?? ({} as any));
   },
@@ -9885,36 +7613,6 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListPipelineRunsResponse {
-    return {
-      runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => RunSummary.fromJSON(e)) : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-      totalIsExact: isSet(object.totalIsExact)
-        ? globalThis.Boolean(object.totalIsExact)
-        : isSet(object.total_is_exact)
-        ? globalThis.Boolean(object.total_is_exact)
-        : false,
-    };
-  },
-
-  toJSON(message: ListPipelineRunsResponse): unknown {
-    const obj: any = {};
-    if (message.runs?.length) {
-      obj.runs = message.runs.map((e) => RunSummary.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    if (message.totalIsExact !== false) {
-      obj.totalIsExact = message.totalIsExact;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListPipelineRunsResponse>, I>>(base?: I): ListPipelineRunsResponse {
@@ -10117,76 +7815,6 @@ export const FindRunsRequest: MessageFns<FindRunsRequest> = {
     }
   },
 
-  fromJSON(object: any): FindRunsRequest {
-    return {
-      mine: isSet(object.mine) ? globalThis.Boolean(object.mine) : false,
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      statuses: globalThis.Array.isArray(object?.statuses) ? object.statuses.map((e: any) => runStatusFromJSON(e)) : [],
-      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
-      trigger: isSet(object.trigger) ? globalThis.String(object.trigger) : "",
-      triggeredBy: isSet(object.triggeredBy)
-        ? globalThis.String(object.triggeredBy)
-        : isSet(object.triggered_by)
-        ? globalThis.String(object.triggered_by)
-        : "",
-      fromMs: isSet(object.fromMs) ? BigInt(object.fromMs) : isSet(object.from_ms) ? BigInt(object.from_ms) : 0n,
-      beforeMs: isSet(object.beforeMs)
-        ? BigInt(object.beforeMs)
-        : isSet(object.before_ms)
-        ? BigInt(object.before_ms)
-        : 0n,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
-    };
-  },
-
-  toJSON(message: FindRunsRequest): unknown {
-    const obj: any = {};
-    if (message.mine !== false) {
-      obj.mine = message.mine;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.statuses?.length) {
-      obj.statuses = message.statuses.map((e) => runStatusToJSON(e));
-    }
-    if (message.ref !== "") {
-      obj.ref = message.ref;
-    }
-    if (message.trigger !== "") {
-      obj.trigger = message.trigger;
-    }
-    if (message.triggeredBy !== "") {
-      obj.triggeredBy = message.triggeredBy;
-    }
-    if (message.fromMs !== 0n) {
-      obj.fromMs = message.fromMs.toString();
-    }
-    if (message.beforeMs !== 0n) {
-      obj.beforeMs = message.beforeMs.toString();
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    if (message.limit !== 0) {
-      obj.limit = Math.round(message.limit);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<FindRunsRequest>, I>>(base?: I): FindRunsRequest {
     return FindRunsRequest.fromPartial(base ?? ({} as any));
   },
@@ -10261,24 +7889,6 @@ export const FindRunsResponse: MessageFns<FindRunsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): FindRunsResponse {
-    return {
-      runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => RunSummary.fromJSON(e)) : [],
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-    };
-  },
-
-  toJSON(message: FindRunsResponse): unknown {
-    const obj: any = {};
-    if (message.runs?.length) {
-      obj.runs = message.runs.map((e) => RunSummary.toJSON(e));
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<FindRunsResponse>, I>>(base?: I): FindRunsResponse {
@@ -10362,32 +7972,6 @@ export const GetRunTimelineRequest: MessageFns<GetRunTimelineRequest> = {
     }
   },
 
-  fromJSON(object: any): GetRunTimelineRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      after: isSet(object.after) ? BigInt(object.after) : 0n,
-      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
-    };
-  },
-
-  toJSON(message: GetRunTimelineRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.after !== 0n) {
-      obj.after = message.after.toString();
-    }
-    if (message.limit !== 0) {
-      obj.limit = Math.round(message.limit);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetRunTimelineRequest>, I>>(base?: I): GetRunTimelineRequest {
     return GetRunTimelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -10457,26 +8041,6 @@ export const GetRunTimelineResponse: MessageFns<GetRunTimelineResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetRunTimelineResponse {
-    return {
-      transitions: globalThis.Array.isArray(object?.transitions)
-        ? object.transitions.map((e: any) => Transition.fromJSON(e))
-        : [],
-      next: isSet(object.next) ? BigInt(object.next) : 0n,
-    };
-  },
-
-  toJSON(message: GetRunTimelineResponse): unknown {
-    const obj: any = {};
-    if (message.transitions?.length) {
-      obj.transitions = message.transitions.map((e) => Transition.toJSON(e));
-    }
-    if (message.next !== 0n) {
-      obj.next = message.next.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetRunTimelineResponse>, I>>(base?: I): GetRunTimelineResponse {
@@ -10663,72 +8227,6 @@ export const Transition: MessageFns<Transition> = {
     }
   },
 
-  fromJSON(object: any): Transition {
-    return {
-      number: isSet(object.number) ? BigInt(object.number) : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      object: isSet(object.object) ? globalThis.String(object.object) : "",
-      lifecycle: isSet(object.lifecycle) ? globalThis.String(object.lifecycle) : "",
-      status: isSet(object.status) ? globalThis.String(object.status) : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      cause: isSet(object.cause) ? globalThis.String(object.cause) : "",
-      by: isSet(object.by) ? globalThis.String(object.by) : "",
-      dataJson: isSet(object.dataJson)
-        ? globalThis.String(object.dataJson)
-        : isSet(object.data_json)
-        ? globalThis.String(object.data_json)
-        : "",
-    };
-  },
-
-  toJSON(message: Transition): unknown {
-    const obj: any = {};
-    if (message.number !== 0n) {
-      obj.number = message.number.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.object !== "") {
-      obj.object = message.object;
-    }
-    if (message.lifecycle !== "") {
-      obj.lifecycle = message.lifecycle;
-    }
-    if (message.status !== "") {
-      obj.status = message.status;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.cause !== "") {
-      obj.cause = message.cause;
-    }
-    if (message.by !== "") {
-      obj.by = message.by;
-    }
-    if (message.dataJson !== "") {
-      obj.dataJson = message.dataJson;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Transition>, I>>(base?: I): Transition {
     return Transition.fromPartial(base ?? ({} as any));
   },
@@ -10794,24 +8292,6 @@ export const GetRunOutputsRequest: MessageFns<GetRunOutputsRequest> = {
     }
   },
 
-  fromJSON(object: any): GetRunOutputsRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-    };
-  },
-
-  toJSON(message: GetRunOutputsRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetRunOutputsRequest>, I>>(base?: I): GetRunOutputsRequest {
     return GetRunOutputsRequest.fromPartial(base ?? ({} as any));
   },
@@ -10865,18 +8345,6 @@ export const GetRunOutputsResponse: MessageFns<GetRunOutputsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetRunOutputsResponse {
-    return { jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobOutputs.fromJSON(e)) : [] };
-  },
-
-  toJSON(message: GetRunOutputsResponse): unknown {
-    const obj: any = {};
-    if (message.jobs?.length) {
-      obj.jobs = message.jobs.map((e) => JobOutputs.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetRunOutputsResponse>, I>>(base?: I): GetRunOutputsResponse {
@@ -10965,36 +8433,6 @@ export const JobOutputs: MessageFns<JobOutputs> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): JobOutputs {
-    return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED,
-      outputs: isObject(object.outputs) ? object.outputs : undefined,
-    };
-  },
-
-  toJSON(message: JobOutputs): unknown {
-    const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
-      obj.status = jobStatusToJSON(message.status);
-    }
-    if (message.outputs !== undefined) {
-      obj.outputs = message.outputs;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<JobOutputs>, I>>(base?: I): JobOutputs {
@@ -11165,64 +8603,6 @@ export const Diagnostic: MessageFns<Diagnostic> = {
     }
   },
 
-  fromJSON(object: any): Diagnostic {
-    return {
-      code: isSet(object.code) ? globalThis.String(object.code) : "",
-      severity: isSet(object.severity) ? severityFromJSON(object.severity) : Severity.SEVERITY_UNSPECIFIED,
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-      pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
-      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
-      column: isSet(object.column) ? globalThis.Number(object.column) : 0,
-      endLine: isSet(object.endLine)
-        ? globalThis.Number(object.endLine)
-        : isSet(object.end_line)
-        ? globalThis.Number(object.end_line)
-        : 0,
-      endColumn: isSet(object.endColumn)
-        ? globalThis.Number(object.endColumn)
-        : isSet(object.end_column)
-        ? globalThis.Number(object.end_column)
-        : 0,
-      hint: isSet(object.hint) ? globalThis.String(object.hint) : "",
-      file: isSet(object.file) ? globalThis.String(object.file) : "",
-    };
-  },
-
-  toJSON(message: Diagnostic): unknown {
-    const obj: any = {};
-    if (message.code !== "") {
-      obj.code = message.code;
-    }
-    if (message.severity !== Severity.SEVERITY_UNSPECIFIED) {
-      obj.severity = severityToJSON(message.severity);
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    if (message.pointer !== "") {
-      obj.pointer = message.pointer;
-    }
-    if (message.line !== 0) {
-      obj.line = Math.round(message.line);
-    }
-    if (message.column !== 0) {
-      obj.column = Math.round(message.column);
-    }
-    if (message.endLine !== 0) {
-      obj.endLine = Math.round(message.endLine);
-    }
-    if (message.endColumn !== 0) {
-      obj.endColumn = Math.round(message.endColumn);
-    }
-    if (message.hint !== "") {
-      obj.hint = message.hint;
-    }
-    if (message.file !== "") {
-      obj.file = message.file;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Diagnostic>, I>>(base?: I): Diagnostic {
     return Diagnostic.fromPartial(base ?? ({} as any));
   },
@@ -11296,28 +8676,6 @@ export const GetSpecRequest: MessageFns<GetSpecRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetSpecRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
-    };
-  },
-
-  toJSON(message: GetSpecRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.ref !== "") {
-      obj.ref = message.ref;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetSpecRequest>, I>>(base?: I): GetSpecRequest {
@@ -11525,88 +8883,6 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     }
   },
 
-  fromJSON(object: any): GetSpecResponse {
-    return {
-      spec: isObject(object.spec) ? object.spec : undefined,
-      text: isSet(object.text) ? globalThis.String(object.text) : "",
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      commitMessage: isSet(object.commitMessage)
-        ? globalThis.String(object.commitMessage)
-        : isSet(object.commit_message)
-        ? globalThis.String(object.commit_message)
-        : "",
-      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
-      savedAtMs: isSet(object.savedAtMs)
-        ? BigInt(object.savedAtMs)
-        : isSet(object.saved_at_ms)
-        ? BigInt(object.saved_at_ms)
-        : 0n,
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      diagnostics: globalThis.Array.isArray(object?.diagnostics)
-        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
-        : [],
-      resolved: isObject(object.resolved) ? object.resolved : undefined,
-      includes: globalThis.Array.isArray(object?.includes)
-        ? object.includes.map((e: any) => IncludedFile.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: GetSpecResponse): unknown {
-    const obj: any = {};
-    if (message.spec !== undefined) {
-      obj.spec = message.spec;
-    }
-    if (message.text !== "") {
-      obj.text = message.text;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.commitMessage !== "") {
-      obj.commitMessage = message.commitMessage;
-    }
-    if (message.editor !== "") {
-      obj.editor = message.editor;
-    }
-    if (message.savedAtMs !== 0n) {
-      obj.savedAtMs = message.savedAtMs.toString();
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.diagnostics?.length) {
-      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
-    }
-    if (message.resolved !== undefined) {
-      obj.resolved = message.resolved;
-    }
-    if (message.includes?.length) {
-      obj.includes = message.includes.map((e) => IncludedFile.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetSpecResponse>, I>>(base?: I): GetSpecResponse {
     return GetSpecResponse.fromPartial(base ?? ({} as any));
   },
@@ -11683,24 +8959,6 @@ export const IncludedFile: MessageFns<IncludedFile> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): IncludedFile {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      text: isSet(object.text) ? globalThis.String(object.text) : undefined,
-    };
-  },
-
-  toJSON(message: IncludedFile): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.text !== undefined) {
-      obj.text = message.text;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<IncludedFile>, I>>(base?: I): IncludedFile {
@@ -11857,72 +9115,6 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     }
   },
 
-  fromJSON(object: any): SaveSpecRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      spec: isObject(object.spec) ? object.spec : undefined,
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-      expectedHeadCommitSha: isSet(object.expectedHeadCommitSha)
-        ? globalThis.String(object.expectedHeadCommitSha)
-        : isSet(object.expected_head_commit_sha)
-        ? globalThis.String(object.expected_head_commit_sha)
-        : "",
-      commitMessage: isSet(object.commitMessage)
-        ? globalThis.String(object.commitMessage)
-        : isSet(object.commit_message)
-        ? globalThis.String(object.commit_message)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
-      layout: isSet(object.layout) ? globalThis.String(object.layout) : "",
-      saveMode: isSet(object.saveMode)
-        ? saveModeFromJSON(object.saveMode)
-        : isSet(object.save_mode)
-        ? saveModeFromJSON(object.save_mode)
-        : SaveMode.SAVE_MODE_UNSPECIFIED,
-    };
-  },
-
-  toJSON(message: SaveSpecRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.spec !== undefined) {
-      obj.spec = message.spec;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    if (message.expectedHeadCommitSha !== "") {
-      obj.expectedHeadCommitSha = message.expectedHeadCommitSha;
-    }
-    if (message.commitMessage !== "") {
-      obj.commitMessage = message.commitMessage;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.editor !== "") {
-      obj.editor = message.editor;
-    }
-    if (message.layout !== "") {
-      obj.layout = message.layout;
-    }
-    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
-      obj.saveMode = saveModeToJSON(message.saveMode);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<SaveSpecRequest>, I>>(base?: I): SaveSpecRequest {
     return SaveSpecRequest.fromPartial(base ?? ({} as any));
   },
@@ -12006,40 +9198,6 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): SaveSpecResponse {
-    return {
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      pullRequest: isSet(object.pullRequest)
-        ? PullRequest.fromJSON(object.pullRequest)
-        : isSet(object.pull_request)
-        ? PullRequest.fromJSON(object.pull_request)
-        : undefined,
-    };
-  },
-
-  toJSON(message: SaveSpecResponse): unknown {
-    const obj: any = {};
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.pullRequest !== undefined) {
-      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<SaveSpecResponse>, I>>(base?: I): SaveSpecResponse {
@@ -12137,36 +9295,6 @@ export const PullRequest: MessageFns<PullRequest> = {
     }
   },
 
-  fromJSON(object: any): PullRequest {
-    return {
-      number: isSet(object.number) ? BigInt(object.number) : 0n,
-      url: isSet(object.url) ? globalThis.String(object.url) : "",
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      targetBranch: isSet(object.targetBranch)
-        ? globalThis.String(object.targetBranch)
-        : isSet(object.target_branch)
-        ? globalThis.String(object.target_branch)
-        : "",
-    };
-  },
-
-  toJSON(message: PullRequest): unknown {
-    const obj: any = {};
-    if (message.number !== 0n) {
-      obj.number = message.number.toString();
-    }
-    if (message.url !== "") {
-      obj.url = message.url;
-    }
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.targetBranch !== "") {
-      obj.targetBranch = message.targetBranch;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PullRequest>, I>>(base?: I): PullRequest {
     return PullRequest.fromPartial(base ?? ({} as any));
   },
@@ -12245,32 +9373,6 @@ export const ValidateSpecRequest: MessageFns<ValidateSpecRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ValidateSpecRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      spec: isObject(object.spec) ? object.spec : undefined,
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-    };
-  },
-
-  toJSON(message: ValidateSpecRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.spec !== undefined) {
-      obj.spec = message.spec;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ValidateSpecRequest>, I>>(base?: I): ValidateSpecRequest {
@@ -12361,42 +9463,6 @@ export const ValidateSpecResponse: MessageFns<ValidateSpecResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ValidateSpecResponse {
-    return {
-      valid: isSet(object.valid) ? globalThis.Boolean(object.valid) : false,
-      diagnostics: globalThis.Array.isArray(object?.diagnostics)
-        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
-        : [],
-      jobsCount: isSet(object.jobsCount)
-        ? globalThis.Number(object.jobsCount)
-        : isSet(object.jobs_count)
-        ? globalThis.Number(object.jobs_count)
-        : 0,
-      stepsCount: isSet(object.stepsCount)
-        ? globalThis.Number(object.stepsCount)
-        : isSet(object.steps_count)
-        ? globalThis.Number(object.steps_count)
-        : 0,
-    };
-  },
-
-  toJSON(message: ValidateSpecResponse): unknown {
-    const obj: any = {};
-    if (message.valid !== false) {
-      obj.valid = message.valid;
-    }
-    if (message.diagnostics?.length) {
-      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
-    }
-    if (message.jobsCount !== 0) {
-      obj.jobsCount = Math.round(message.jobsCount);
-    }
-    if (message.stepsCount !== 0) {
-      obj.stepsCount = Math.round(message.stepsCount);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ValidateSpecResponse>, I>>(base?: I): ValidateSpecResponse {
@@ -12549,102 +9615,6 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
     }
   },
 
-  fromJSON(object: any): PlanPipelineRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      spec: isObject(object.spec) ? object.spec : undefined,
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-      triggerKind: isSet(object.triggerKind)
-        ? triggerKindFromJSON(object.triggerKind)
-        : isSet(object.trigger_kind)
-        ? triggerKindFromJSON(object.trigger_kind)
-        : TriggerKind.TRIGGER_KIND_UNSPECIFIED,
-      triggerRef: isSet(object.triggerRef)
-        ? globalThis.String(object.triggerRef)
-        : isSet(object.trigger_ref)
-        ? globalThis.String(object.trigger_ref)
-        : undefined,
-      triggerPayload: isObject(object.triggerPayload)
-        ? object.triggerPayload
-        : isObject(object.trigger_payload)
-        ? object.trigger_payload
-        : undefined,
-      variables: isObject(object.variables)
-        ? (globalThis.Object.entries(object.variables) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      uploads: isObject(object.uploads)
-        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: PlanPipelineRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.spec !== undefined) {
-      obj.spec = message.spec;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    if (message.triggerKind !== TriggerKind.TRIGGER_KIND_UNSPECIFIED) {
-      obj.triggerKind = triggerKindToJSON(message.triggerKind);
-    }
-    if (message.triggerRef !== undefined) {
-      obj.triggerRef = message.triggerRef;
-    }
-    if (message.triggerPayload !== undefined) {
-      obj.triggerPayload = message.triggerPayload;
-    }
-    if (message.variables) {
-      const entries = globalThis.Object.entries(message.variables) as [string, string][];
-      if (entries.length > 0) {
-        obj.variables = {};
-        entries.forEach(([k, v]) => {
-          obj.variables[k] = v;
-        });
-      }
-    }
-    if (message.uploads) {
-      const entries = globalThis.Object.entries(message.uploads) as [string, string][];
-      if (entries.length > 0) {
-        obj.uploads = {};
-        entries.forEach(([k, v]) => {
-          obj.uploads[k] = v;
-        });
-      }
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PlanPipelineRequest>, I>>(base?: I): PlanPipelineRequest {
     return PlanPipelineRequest.fromPartial(base ?? ({} as any));
   },
@@ -12734,24 +9704,6 @@ export const PlanPipelineRequest_VariablesEntry: MessageFns<PlanPipelineRequest_
     }
   },
 
-  fromJSON(object: any): PlanPipelineRequest_VariablesEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: PlanPipelineRequest_VariablesEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PlanPipelineRequest_VariablesEntry>, I>>(
     base?: I,
   ): PlanPipelineRequest_VariablesEntry {
@@ -12821,24 +9773,6 @@ export const PlanPipelineRequest_UploadsEntry: MessageFns<PlanPipelineRequest_Up
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): PlanPipelineRequest_UploadsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: PlanPipelineRequest_UploadsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<PlanPipelineRequest_UploadsEntry>, I>>(
@@ -12945,46 +9879,6 @@ export const PlanPipelineResponse: MessageFns<PlanPipelineResponse> = {
     }
   },
 
-  fromJSON(object: any): PlanPipelineResponse {
-    return {
-      trigger: isSet(object.trigger) ? Trigger.fromJSON(object.trigger) : undefined,
-      stages: globalThis.Array.isArray(object?.stages) ? object.stages.map((e: any) => StagePlan.fromJSON(e)) : [],
-      jobsCount: isSet(object.jobsCount)
-        ? globalThis.Number(object.jobsCount)
-        : isSet(object.jobs_count)
-        ? globalThis.Number(object.jobs_count)
-        : 0,
-      stepsCount: isSet(object.stepsCount)
-        ? globalThis.Number(object.stepsCount)
-        : isSet(object.steps_count)
-        ? globalThis.Number(object.steps_count)
-        : 0,
-      warnings: globalThis.Array.isArray(object?.warnings)
-        ? object.warnings.map((e: any) => Diagnostic.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: PlanPipelineResponse): unknown {
-    const obj: any = {};
-    if (message.trigger !== undefined) {
-      obj.trigger = Trigger.toJSON(message.trigger);
-    }
-    if (message.stages?.length) {
-      obj.stages = message.stages.map((e) => StagePlan.toJSON(e));
-    }
-    if (message.jobsCount !== 0) {
-      obj.jobsCount = Math.round(message.jobsCount);
-    }
-    if (message.stepsCount !== 0) {
-      obj.stepsCount = Math.round(message.stepsCount);
-    }
-    if (message.warnings?.length) {
-      obj.warnings = message.warnings.map((e) => Diagnostic.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<PlanPipelineResponse>, I>>(base?: I): PlanPipelineResponse {
     return PlanPipelineResponse.fromPartial(base ?? ({} as any));
   },
@@ -13066,32 +9960,6 @@ export const Verdict: MessageFns<Verdict> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Verdict {
-    return {
-      outcome: isSet(object.outcome) ? planOutcomeFromJSON(object.outcome) : PlanOutcome.PLAN_OUTCOME_UNSPECIFIED,
-      decidedBy: isSet(object.decidedBy)
-        ? globalThis.String(object.decidedBy)
-        : isSet(object.decided_by)
-        ? globalThis.String(object.decided_by)
-        : "",
-      certain: isSet(object.certain) ? globalThis.Boolean(object.certain) : false,
-    };
-  },
-
-  toJSON(message: Verdict): unknown {
-    const obj: any = {};
-    if (message.outcome !== PlanOutcome.PLAN_OUTCOME_UNSPECIFIED) {
-      obj.outcome = planOutcomeToJSON(message.outcome);
-    }
-    if (message.decidedBy !== "") {
-      obj.decidedBy = message.decidedBy;
-    }
-    if (message.certain !== false) {
-      obj.certain = message.certain;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Verdict>, I>>(base?: I): Verdict {
@@ -13193,36 +10061,6 @@ export const StagePlan: MessageFns<StagePlan> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StagePlan {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      when: isSet(object.when) ? globalThis.String(object.when) : "",
-      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
-      approval: isSet(object.approval) ? globalThis.Boolean(object.approval) : false,
-      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobPlan.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: StagePlan): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.when !== "") {
-      obj.when = message.when;
-    }
-    if (message.verdict !== undefined) {
-      obj.verdict = Verdict.toJSON(message.verdict);
-    }
-    if (message.approval !== false) {
-      obj.approval = message.approval;
-    }
-    if (message.jobs?.length) {
-      obj.jobs = message.jobs.map((e) => JobPlan.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StagePlan>, I>>(base?: I): StagePlan {
@@ -13411,89 +10249,6 @@ export const JobPlan: MessageFns<JobPlan> = {
     }
   },
 
-  fromJSON(object: any): JobPlan {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      baseName: isSet(object.baseName)
-        ? globalThis.String(object.baseName)
-        : isSet(object.base_name)
-        ? globalThis.String(object.base_name)
-        : "",
-      matrix: isObject(object.matrix)
-        ? (globalThis.Object.entries(object.matrix) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      cellsFrom: isSet(object.cellsFrom)
-        ? globalThis.String(object.cellsFrom)
-        : isSet(object.cells_from)
-        ? globalThis.String(object.cells_from)
-        : "",
-      needs: globalThis.Array.isArray(object?.needs)
-        ? object.needs.map((e: any) => globalThis.String(e))
-        : [],
-      when: isSet(object.when) ? globalThis.String(object.when) : "",
-      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
-      approval: isSet(object.approval) ? globalThis.Boolean(object.approval) : false,
-      selector: globalThis.Array.isArray(object?.selector) ? object.selector.map((e: any) => globalThis.String(e)) : [],
-      agents: isSet(object.agents) ? AgentMatch.fromJSON(object.agents) : undefined,
-      steps: globalThis.Array.isArray(object?.steps) ? object.steps.map((e: any) => StepPlan.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: JobPlan): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.baseName !== "") {
-      obj.baseName = message.baseName;
-    }
-    if (message.matrix) {
-      const entries = globalThis.Object.entries(message.matrix) as [string, string][];
-      if (entries.length > 0) {
-        obj.matrix = {};
-        entries.forEach(([k, v]) => {
-          obj.matrix[k] = v;
-        });
-      }
-    }
-    if (message.cellsFrom !== "") {
-      obj.cellsFrom = message.cellsFrom;
-    }
-    if (message.needs?.length) {
-      obj.needs = message.needs;
-    }
-    if (message.when !== "") {
-      obj.when = message.when;
-    }
-    if (message.verdict !== undefined) {
-      obj.verdict = Verdict.toJSON(message.verdict);
-    }
-    if (message.approval !== false) {
-      obj.approval = message.approval;
-    }
-    if (message.selector?.length) {
-      obj.selector = message.selector;
-    }
-    if (message.agents !== undefined) {
-      obj.agents = AgentMatch.toJSON(message.agents);
-    }
-    if (message.steps?.length) {
-      obj.steps = message.steps.map((e) => StepPlan.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<JobPlan>, I>>(base?: I): JobPlan {
     return JobPlan.fromPartial(base ?? ({} as any));
   },
@@ -13580,24 +10335,6 @@ export const JobPlan_MatrixEntry: MessageFns<JobPlan_MatrixEntry> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): JobPlan_MatrixEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: JobPlan_MatrixEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<JobPlan_MatrixEntry>, I>>(base?: I): JobPlan_MatrixEntry {
@@ -13700,36 +10437,6 @@ export const StepPlan: MessageFns<StepPlan> = {
     }
   },
 
-  fromJSON(object: any): StepPlan {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      uses: isSet(object.uses) ? globalThis.String(object.uses) : "",
-      when: isSet(object.when) ? globalThis.String(object.when) : "",
-      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
-    };
-  },
-
-  toJSON(message: StepPlan): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.uses !== "") {
-      obj.uses = message.uses;
-    }
-    if (message.when !== "") {
-      obj.when = message.when;
-    }
-    if (message.verdict !== undefined) {
-      obj.verdict = Verdict.toJSON(message.verdict);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StepPlan>, I>>(base?: I): StepPlan {
     return StepPlan.fromPartial(base ?? ({} as any));
   },
@@ -13824,36 +10531,6 @@ export const AgentMatch: MessageFns<AgentMatch> = {
     }
   },
 
-  fromJSON(object: any): AgentMatch {
-    return {
-      online: isSet(object.online) ? globalThis.Number(object.online) : 0,
-      matches: isSet(object.matches) ? globalThis.Number(object.matches) : 0,
-      matching: globalThis.Array.isArray(object?.matching)
-        ? object.matching.map((e: any) => MatchingAgent.fromJSON(e))
-        : [],
-      failing: globalThis.Array.isArray(object?.failing)
-        ? object.failing.map((e: any) => FailingClause.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: AgentMatch): unknown {
-    const obj: any = {};
-    if (message.online !== 0) {
-      obj.online = Math.round(message.online);
-    }
-    if (message.matches !== 0) {
-      obj.matches = Math.round(message.matches);
-    }
-    if (message.matching?.length) {
-      obj.matching = message.matching.map((e) => MatchingAgent.toJSON(e));
-    }
-    if (message.failing?.length) {
-      obj.failing = message.failing.map((e) => FailingClause.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<AgentMatch>, I>>(base?: I): AgentMatch {
     return AgentMatch.fromPartial(base ?? ({} as any));
   },
@@ -13923,28 +10600,6 @@ export const MatchingAgent: MessageFns<MatchingAgent> = {
     }
   },
 
-  fromJSON(object: any): MatchingAgent {
-    return {
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-    };
-  },
-
-  toJSON(message: MatchingAgent): unknown {
-    const obj: any = {};
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MatchingAgent>, I>>(base?: I): MatchingAgent {
     return MatchingAgent.fromPartial(base ?? ({} as any));
   },
@@ -14010,24 +10665,6 @@ export const FailingClause: MessageFns<FailingClause> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): FailingClause {
-    return {
-      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
-      agents: isSet(object.agents) ? globalThis.Number(object.agents) : 0,
-    };
-  },
-
-  toJSON(message: FailingClause): unknown {
-    const obj: any = {};
-    if (message.clause !== "") {
-      obj.clause = message.clause;
-    }
-    if (message.agents !== 0) {
-      obj.agents = Math.round(message.agents);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<FailingClause>, I>>(base?: I): FailingClause {
@@ -14337,150 +10974,6 @@ export const Approval: MessageFns<Approval> = {
     }
   },
 
-  fromJSON(object: any): Approval {
-    return {
-      approvalId: isSet(object.approvalId)
-        ? globalThis.String(object.approvalId)
-        : isSet(object.approval_id)
-        ? globalThis.String(object.approval_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      gate: isSet(object.stage)
-        ? { $case: "stage", value: globalThis.String(object.stage) }
-        : isSet(object.job)
-        ? { $case: "job", value: globalThis.String(object.job) }
-        : isSet(object.run)
-        ? { $case: "run", value: globalThis.String(object.run) }
-        : undefined,
-      status: isSet(object.status) ? approvalStatusFromJSON(object.status) : ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-      requestedAtMs: isSet(object.requestedAtMs)
-        ? BigInt(object.requestedAtMs)
-        : isSet(object.requested_at_ms)
-        ? BigInt(object.requested_at_ms)
-        : 0n,
-      expiresAtMs: isSet(object.expiresAtMs)
-        ? BigInt(object.expiresAtMs)
-        : isSet(object.expires_at_ms)
-        ? BigInt(object.expires_at_ms)
-        : 0n,
-      endedAtMs: isSet(object.endedAtMs)
-        ? BigInt(object.endedAtMs)
-        : isSet(object.ended_at_ms)
-        ? BigInt(object.ended_at_ms)
-        : 0n,
-      approvals: globalThis.Array.isArray(object?.approvals)
-        ? object.approvals.map((e: any) => Vote.fromJSON(e))
-        : [],
-      rejection: isSet(object.rejection) ? Vote.fromJSON(object.rejection) : undefined,
-      required: globalThis.Array.isArray(object?.required)
-        ? object.required.map((e: any) => globalThis.String(e))
-        : [],
-      count: isSet(object.count) ? globalThis.Number(object.count) : 0,
-      missing: isSet(object.missing) ? globalThis.Number(object.missing) : 0,
-      missingUsers: globalThis.Array.isArray(object?.missingUsers)
-        ? object.missingUsers.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.missing_users)
-        ? object.missing_users.map((e: any) => globalThis.String(e))
-        : [],
-      allowedUsers: globalThis.Array.isArray(object?.allowedUsers)
-        ? object.allowedUsers.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.allowed_users)
-        ? object.allowed_users.map((e: any) => globalThis.String(e))
-        : [],
-      allowedRoles: globalThis.Array.isArray(object?.allowedRoles)
-        ? object.allowedRoles.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.allowed_roles)
-        ? object.allowed_roles.map((e: any) => globalThis.String(e))
-        : [],
-      preventSelf: isSet(object.preventSelf)
-        ? globalThis.Boolean(object.preventSelf)
-        : isSet(object.prevent_self)
-        ? globalThis.Boolean(object.prevent_self)
-        : false,
-    };
-  },
-
-  toJSON(message: Approval): unknown {
-    const obj: any = {};
-    if (message.approvalId !== "") {
-      obj.approvalId = message.approvalId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.gate?.$case === "stage") {
-      obj.stage = message.gate.value;
-    } else if (message.gate?.$case === "job") {
-      obj.job = message.gate.value;
-    } else if (message.gate?.$case === "run") {
-      obj.run = message.gate.value;
-    }
-    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
-      obj.status = approvalStatusToJSON(message.status);
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    if (message.requestedAtMs !== 0n) {
-      obj.requestedAtMs = message.requestedAtMs.toString();
-    }
-    if (message.expiresAtMs !== 0n) {
-      obj.expiresAtMs = message.expiresAtMs.toString();
-    }
-    if (message.endedAtMs !== 0n) {
-      obj.endedAtMs = message.endedAtMs.toString();
-    }
-    if (message.approvals?.length) {
-      obj.approvals = message.approvals.map((e) => Vote.toJSON(e));
-    }
-    if (message.rejection !== undefined) {
-      obj.rejection = Vote.toJSON(message.rejection);
-    }
-    if (message.required?.length) {
-      obj.required = message.required;
-    }
-    if (message.count !== 0) {
-      obj.count = Math.round(message.count);
-    }
-    if (message.missing !== 0) {
-      obj.missing = Math.round(message.missing);
-    }
-    if (message.missingUsers?.length) {
-      obj.missingUsers = message.missingUsers;
-    }
-    if (message.allowedUsers?.length) {
-      obj.allowedUsers = message.allowedUsers;
-    }
-    if (message.allowedRoles?.length) {
-      obj.allowedRoles = message.allowedRoles;
-    }
-    if (message.preventSelf !== false) {
-      obj.preventSelf = message.preventSelf;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Approval>, I>>(base?: I): Approval {
     return Approval.fromPartial(base ?? ({} as any));
   },
@@ -14615,36 +11108,6 @@ export const Vote: MessageFns<Vote> = {
     }
   },
 
-  fromJSON(object: any): Vote {
-    return {
-      userId: isSet(object.userId)
-        ? globalThis.String(object.userId)
-        : isSet(object.user_id)
-        ? globalThis.String(object.user_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      atMs: isSet(object.atMs) ? BigInt(object.atMs) : isSet(object.at_ms) ? BigInt(object.at_ms) : 0n,
-      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
-    };
-  },
-
-  toJSON(message: Vote): unknown {
-    const obj: any = {};
-    if (message.userId !== "") {
-      obj.userId = message.userId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.atMs !== 0n) {
-      obj.atMs = message.atMs.toString();
-    }
-    if (message.comment !== "") {
-      obj.comment = message.comment;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Vote>, I>>(base?: I): Vote {
     return Vote.fromPartial(base ?? ({} as any));
   },
@@ -14723,36 +11186,6 @@ export const ApprovalForCaller: MessageFns<ApprovalForCaller> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ApprovalForCaller {
-    return {
-      approval: isSet(object.approval) ? Approval.fromJSON(object.approval) : undefined,
-      mayDecide: isSet(object.mayDecide)
-        ? globalThis.Boolean(object.mayDecide)
-        : isSet(object.may_decide)
-        ? globalThis.Boolean(object.may_decide)
-        : false,
-      whyNot: isSet(object.whyNot)
-        ? globalThis.String(object.whyNot)
-        : isSet(object.why_not)
-        ? globalThis.String(object.why_not)
-        : "",
-    };
-  },
-
-  toJSON(message: ApprovalForCaller): unknown {
-    const obj: any = {};
-    if (message.approval !== undefined) {
-      obj.approval = Approval.toJSON(message.approval);
-    }
-    if (message.mayDecide !== false) {
-      obj.mayDecide = message.mayDecide;
-    }
-    if (message.whyNot !== "") {
-      obj.whyNot = message.whyNot;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ApprovalForCaller>, I>>(base?: I): ApprovalForCaller {
@@ -14888,56 +11321,6 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
   },
 
-  fromJSON(object: any): ListApprovalsRequest {
-    return {
-      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
-      status: isSet(object.status) ? approvalStatusFromJSON(object.status) : ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-    };
-  },
-
-  toJSON(message: ListApprovalsRequest): unknown {
-    const obj: any = {};
-    if (message.page !== 0) {
-      obj.page = Math.round(message.page);
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.sort !== "") {
-      obj.sort = message.sort;
-    }
-    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
-      obj.status = approvalStatusToJSON(message.status);
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListApprovalsRequest>, I>>(base?: I): ListApprovalsRequest {
     return ListApprovalsRequest.fromPartial(base ?? ({} as any));
   },
@@ -15035,38 +11418,6 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     }
   },
 
-  fromJSON(object: any): ListApprovalsResponse {
-    return {
-      approvals: globalThis.Array.isArray(object?.approvals)
-        ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
-        : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-      totalIsExact: isSet(object.totalIsExact)
-        ? globalThis.Boolean(object.totalIsExact)
-        : isSet(object.total_is_exact)
-        ? globalThis.Boolean(object.total_is_exact)
-        : false,
-    };
-  },
-
-  toJSON(message: ListApprovalsResponse): unknown {
-    const obj: any = {};
-    if (message.approvals?.length) {
-      obj.approvals = message.approvals.map((e) => ApprovalForCaller.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    if (message.totalIsExact !== false) {
-      obj.totalIsExact = message.totalIsExact;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListApprovalsResponse>, I>>(base?: I): ListApprovalsResponse {
     return ListApprovalsResponse.fromPartial(base ?? ({} as any));
   },
@@ -15125,24 +11476,6 @@ export const ListRunApprovalsRequest: MessageFns<ListRunApprovalsRequest> = {
     }
   },
 
-  fromJSON(object: any): ListRunApprovalsRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-    };
-  },
-
-  toJSON(message: ListRunApprovalsRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListRunApprovalsRequest>, I>>(base?: I): ListRunApprovalsRequest {
     return ListRunApprovalsRequest.fromPartial(base ?? ({} as any));
   },
@@ -15196,22 +11529,6 @@ export const ListRunApprovalsResponse: MessageFns<ListRunApprovalsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListRunApprovalsResponse {
-    return {
-      approvals: globalThis.Array.isArray(object?.approvals)
-        ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: ListRunApprovalsResponse): unknown {
-    const obj: any = {};
-    if (message.approvals?.length) {
-      obj.approvals = message.approvals.map((e) => ApprovalForCaller.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListRunApprovalsResponse>, I>>(base?: I): ListRunApprovalsResponse {
@@ -15313,52 +11630,6 @@ export const ApproveRequest: MessageFns<ApproveRequest> = {
     }
   },
 
-  fromJSON(object: any): ApproveRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      approvalId: isSet(object.approvalId)
-        ? globalThis.String(object.approvalId)
-        : isSet(object.approval_id)
-        ? globalThis.String(object.approval_id)
-        : "",
-      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: ApproveRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.approvalId !== "") {
-      obj.approvalId = message.approvalId;
-    }
-    if (message.comment !== "") {
-      obj.comment = message.comment;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ApproveRequest>, I>>(base?: I): ApproveRequest {
     return ApproveRequest.fromPartial(base ?? ({} as any));
   },
@@ -15416,18 +11687,6 @@ export const ApproveResponse: MessageFns<ApproveResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ApproveResponse {
-    return { approval: isSet(object.approval) ? ApprovalForCaller.fromJSON(object.approval) : undefined };
-  },
-
-  toJSON(message: ApproveResponse): unknown {
-    const obj: any = {};
-    if (message.approval !== undefined) {
-      obj.approval = ApprovalForCaller.toJSON(message.approval);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ApproveResponse>, I>>(base?: I): ApproveResponse {
@@ -15531,52 +11790,6 @@ export const RejectRequest: MessageFns<RejectRequest> = {
     }
   },
 
-  fromJSON(object: any): RejectRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      approvalId: isSet(object.approvalId)
-        ? globalThis.String(object.approvalId)
-        : isSet(object.approval_id)
-        ? globalThis.String(object.approval_id)
-        : "",
-      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: RejectRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.approvalId !== "") {
-      obj.approvalId = message.approvalId;
-    }
-    if (message.comment !== "") {
-      obj.comment = message.comment;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RejectRequest>, I>>(base?: I): RejectRequest {
     return RejectRequest.fromPartial(base ?? ({} as any));
   },
@@ -15634,18 +11847,6 @@ export const RejectResponse: MessageFns<RejectResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RejectResponse {
-    return { approval: isSet(object.approval) ? ApprovalForCaller.fromJSON(object.approval) : undefined };
-  },
-
-  toJSON(message: RejectResponse): unknown {
-    const obj: any = {};
-    if (message.approval !== undefined) {
-      obj.approval = ApprovalForCaller.toJSON(message.approval);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RejectResponse>, I>>(base?: I): RejectResponse {
@@ -15818,84 +12019,6 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
     }
   },
 
-  fromJSON(object: any): RevisionRecord {
-    return {
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-      commitMessage: isSet(object.commitMessage)
-        ? globalThis.String(object.commitMessage)
-        : isSet(object.commit_message)
-        ? globalThis.String(object.commit_message)
-        : "",
-      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
-      savedAtMs: isSet(object.savedAtMs)
-        ? BigInt(object.savedAtMs)
-        : isSet(object.saved_at_ms)
-        ? BigInt(object.saved_at_ms)
-        : 0n,
-      isHead: isSet(object.isHead)
-        ? globalThis.Boolean(object.isHead)
-        : isSet(object.is_head)
-        ? globalThis.Boolean(object.is_head)
-        : false,
-      commitSha: isSet(object.commitSha)
-        ? globalThis.String(object.commitSha)
-        : isSet(object.commit_sha)
-        ? globalThis.String(object.commit_sha)
-        : "",
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      pullRequest: isSet(object.pullRequest)
-        ? PullRequest.fromJSON(object.pullRequest)
-        : isSet(object.pull_request)
-        ? PullRequest.fromJSON(object.pull_request)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RevisionRecord): unknown {
-    const obj: any = {};
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    if (message.commitMessage !== "") {
-      obj.commitMessage = message.commitMessage;
-    }
-    if (message.editor !== "") {
-      obj.editor = message.editor;
-    }
-    if (message.savedAtMs !== 0n) {
-      obj.savedAtMs = message.savedAtMs.toString();
-    }
-    if (message.isHead !== false) {
-      obj.isHead = message.isHead;
-    }
-    if (message.commitSha !== "") {
-      obj.commitSha = message.commitSha;
-    }
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.pullRequest !== undefined) {
-      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RevisionRecord>, I>>(base?: I): RevisionRecord {
     return RevisionRecord.fromPartial(base ?? ({} as any));
   },
@@ -15984,36 +12107,6 @@ export const ListRevisionsRequest: MessageFns<ListRevisionsRequest> = {
     }
   },
 
-  fromJSON(object: any): ListRevisionsRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-    };
-  },
-
-  toJSON(message: ListRevisionsRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListRevisionsRequest>, I>>(base?: I): ListRevisionsRequest {
     return ListRevisionsRequest.fromPartial(base ?? ({} as any));
   },
@@ -16082,26 +12175,6 @@ export const ListRevisionsResponse: MessageFns<ListRevisionsResponse> = {
     }
   },
 
-  fromJSON(object: any): ListRevisionsResponse {
-    return {
-      revisions: globalThis.Array.isArray(object?.revisions)
-        ? object.revisions.map((e: any) => RevisionRecord.fromJSON(e))
-        : [],
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-    };
-  },
-
-  toJSON(message: ListRevisionsResponse): unknown {
-    const obj: any = {};
-    if (message.revisions?.length) {
-      obj.revisions = message.revisions.map((e) => RevisionRecord.toJSON(e));
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListRevisionsResponse>, I>>(base?: I): ListRevisionsResponse {
     return ListRevisionsResponse.fromPartial(base ?? ({} as any));
   },
@@ -16167,32 +12240,6 @@ export const GetRevisionRequest: MessageFns<GetRevisionRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetRevisionRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-    };
-  },
-
-  toJSON(message: GetRevisionRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetRevisionRequest>, I>>(base?: I): GetRevisionRequest {
@@ -16271,28 +12318,6 @@ export const GetRevisionResponse: MessageFns<GetRevisionResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetRevisionResponse {
-    return {
-      revision: isSet(object.revision) ? RevisionRecord.fromJSON(object.revision) : undefined,
-      spec: isObject(object.spec) ? object.spec : undefined,
-      text: isSet(object.text) ? globalThis.String(object.text) : "",
-    };
-  },
-
-  toJSON(message: GetRevisionResponse): unknown {
-    const obj: any = {};
-    if (message.revision !== undefined) {
-      obj.revision = RevisionRecord.toJSON(message.revision);
-    }
-    if (message.spec !== undefined) {
-      obj.spec = message.spec;
-    }
-    if (message.text !== "") {
-      obj.text = message.text;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetRevisionResponse>, I>>(base?: I): GetRevisionResponse {
@@ -16387,40 +12412,6 @@ export const DiffRevisionsRequest: MessageFns<DiffRevisionsRequest> = {
     }
   },
 
-  fromJSON(object: any): DiffRevisionsRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      against: isSet(object.against) ? globalThis.String(object.against) : "",
-      of: isSet(object.of) ? diffOfFromJSON(object.of) : DiffOf.DIFF_OF_UNSPECIFIED,
-    };
-  },
-
-  toJSON(message: DiffRevisionsRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.against !== "") {
-      obj.against = message.against;
-    }
-    if (message.of !== DiffOf.DIFF_OF_UNSPECIFIED) {
-      obj.of = diffOfToJSON(message.of);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<DiffRevisionsRequest>, I>>(base?: I): DiffRevisionsRequest {
     return DiffRevisionsRequest.fromPartial(base ?? ({} as any));
   },
@@ -16499,28 +12490,6 @@ export const DiffRevisionsResponse: MessageFns<DiffRevisionsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): DiffRevisionsResponse {
-    return {
-      from: isSet(object.from) ? globalThis.String(object.from) : "",
-      to: isSet(object.to) ? globalThis.String(object.to) : "",
-      diff: isSet(object.diff) ? globalThis.String(object.diff) : "",
-    };
-  },
-
-  toJSON(message: DiffRevisionsResponse): unknown {
-    const obj: any = {};
-    if (message.from !== "") {
-      obj.from = message.from;
-    }
-    if (message.to !== "") {
-      obj.to = message.to;
-    }
-    if (message.diff !== "") {
-      obj.diff = message.diff;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<DiffRevisionsResponse>, I>>(base?: I): DiffRevisionsResponse {
@@ -16635,60 +12604,6 @@ export const RestoreRevisionRequest: MessageFns<RestoreRevisionRequest> = {
     }
   },
 
-  fromJSON(object: any): RestoreRevisionRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      expectedHeadCommitSha: isSet(object.expectedHeadCommitSha)
-        ? globalThis.String(object.expectedHeadCommitSha)
-        : isSet(object.expected_head_commit_sha)
-        ? globalThis.String(object.expected_head_commit_sha)
-        : "",
-      commitMessage: isSet(object.commitMessage)
-        ? globalThis.String(object.commitMessage)
-        : isSet(object.commit_message)
-        ? globalThis.String(object.commit_message)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
-    };
-  },
-
-  toJSON(message: RestoreRevisionRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.expectedHeadCommitSha !== "") {
-      obj.expectedHeadCommitSha = message.expectedHeadCommitSha;
-    }
-    if (message.commitMessage !== "") {
-      obj.commitMessage = message.commitMessage;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.editor !== "") {
-      obj.editor = message.editor;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RestoreRevisionRequest>, I>>(base?: I): RestoreRevisionRequest {
     return RestoreRevisionRequest.fromPartial(base ?? ({} as any));
   },
@@ -16769,40 +12684,6 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RestoreRevisionResponse {
-    return {
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      revisionId: isSet(object.revisionId)
-        ? globalThis.String(object.revisionId)
-        : isSet(object.revision_id)
-        ? globalThis.String(object.revision_id)
-        : "",
-      pullRequest: isSet(object.pullRequest)
-        ? PullRequest.fromJSON(object.pullRequest)
-        : isSet(object.pull_request)
-        ? PullRequest.fromJSON(object.pull_request)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RestoreRevisionResponse): unknown {
-    const obj: any = {};
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.revisionId !== "") {
-      obj.revisionId = message.revisionId;
-    }
-    if (message.pullRequest !== undefined) {
-      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RestoreRevisionResponse>, I>>(base?: I): RestoreRevisionResponse {
@@ -16933,56 +12814,6 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
     }
   },
 
-  fromJSON(object: any): ProjectRecord {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      tenantId: isSet(object.tenantId)
-        ? globalThis.String(object.tenantId)
-        : isSet(object.tenant_id)
-        ? globalThis.String(object.tenant_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : false,
-      createdAtMs: isSet(object.createdAtMs)
-        ? BigInt(object.createdAtMs)
-        : isSet(object.created_at_ms)
-        ? BigInt(object.created_at_ms)
-        : 0n,
-      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
-    };
-  },
-
-  toJSON(message: ProjectRecord): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.tenantId !== "") {
-      obj.tenantId = message.tenantId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.archived !== false) {
-      obj.archived = message.archived;
-    }
-    if (message.createdAtMs !== 0n) {
-      obj.createdAtMs = message.createdAtMs.toString();
-    }
-    if (message.slug !== "") {
-      obj.slug = message.slug;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ProjectRecord>, I>>(base?: I): ProjectRecord {
     return ProjectRecord.fromPartial(base ?? ({} as any));
   },
@@ -17033,15 +12864,6 @@ export const ListProjectsRequest: MessageFns<ListProjectsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): ListProjectsRequest {
-    return {};
-  },
-
-  toJSON(_: ListProjectsRequest): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListProjectsRequest>, I>>(base?: I): ListProjectsRequest {
@@ -17112,26 +12934,6 @@ export const ListProjectsResponse: MessageFns<ListProjectsResponse> = {
     }
   },
 
-  fromJSON(object: any): ListProjectsResponse {
-    return {
-      projects: globalThis.Array.isArray(object?.projects)
-        ? object.projects.map((e: any) => ProjectRecord.fromJSON(e))
-        : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-    };
-  },
-
-  toJSON(message: ListProjectsResponse): unknown {
-    const obj: any = {};
-    if (message.projects?.length) {
-      obj.projects = message.projects.map((e) => ProjectRecord.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListProjectsResponse>, I>>(base?: I): ListProjectsResponse {
     return ListProjectsResponse.fromPartial(base ?? ({} as any));
   },
@@ -17188,24 +12990,6 @@ export const GetProjectRequest: MessageFns<GetProjectRequest> = {
     }
   },
 
-  fromJSON(object: any): GetProjectRequest {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-    };
-  },
-
-  toJSON(message: GetProjectRequest): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetProjectRequest>, I>>(base?: I): GetProjectRequest {
     return GetProjectRequest.fromPartial(base ?? ({} as any));
   },
@@ -17259,18 +13043,6 @@ export const GetProjectResponse: MessageFns<GetProjectResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetProjectResponse {
-    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
-  },
-
-  toJSON(message: GetProjectResponse): unknown {
-    const obj: any = {};
-    if (message.project !== undefined) {
-      obj.project = ProjectRecord.toJSON(message.project);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetProjectResponse>, I>>(base?: I): GetProjectResponse {
@@ -17374,44 +13146,6 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     }
   },
 
-  fromJSON(object: any): CreateProjectRequest {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      tenantId: isSet(object.tenantId)
-        ? globalThis.String(object.tenantId)
-        : isSet(object.tenant_id)
-        ? globalThis.String(object.tenant_id)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
-    };
-  },
-
-  toJSON(message: CreateProjectRequest): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.tenantId !== "") {
-      obj.tenantId = message.tenantId;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.slug !== "") {
-      obj.slug = message.slug;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CreateProjectRequest>, I>>(base?: I): CreateProjectRequest {
     return CreateProjectRequest.fromPartial(base ?? ({} as any));
   },
@@ -17469,18 +13203,6 @@ export const CreateProjectResponse: MessageFns<CreateProjectResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CreateProjectResponse {
-    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
-  },
-
-  toJSON(message: CreateProjectResponse): unknown {
-    const obj: any = {};
-    if (message.project !== undefined) {
-      obj.project = ProjectRecord.toJSON(message.project);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CreateProjectResponse>, I>>(base?: I): CreateProjectResponse {
@@ -17584,40 +13306,6 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     }
   },
 
-  fromJSON(object: any): UpdateProjectRequest {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : undefined,
-      description: isSet(object.description) ? globalThis.String(object.description) : undefined,
-      archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : undefined,
-      slug: isSet(object.slug) ? globalThis.String(object.slug) : undefined,
-    };
-  },
-
-  toJSON(message: UpdateProjectRequest): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.name !== undefined) {
-      obj.name = message.name;
-    }
-    if (message.description !== undefined) {
-      obj.description = message.description;
-    }
-    if (message.archived !== undefined) {
-      obj.archived = message.archived;
-    }
-    if (message.slug !== undefined) {
-      obj.slug = message.slug;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<UpdateProjectRequest>, I>>(base?: I): UpdateProjectRequest {
     return UpdateProjectRequest.fromPartial(base ?? ({} as any));
   },
@@ -17675,18 +13363,6 @@ export const UpdateProjectResponse: MessageFns<UpdateProjectResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): UpdateProjectResponse {
-    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
-  },
-
-  toJSON(message: UpdateProjectResponse): unknown {
-    const obj: any = {};
-    if (message.project !== undefined) {
-      obj.project = ProjectRecord.toJSON(message.project);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<UpdateProjectResponse>, I>>(base?: I): UpdateProjectResponse {
@@ -17757,28 +13433,6 @@ export const DeleteProjectRequest: MessageFns<DeleteProjectRequest> = {
     }
   },
 
-  fromJSON(object: any): DeleteProjectRequest {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      force: isSet(object.force) ? globalThis.Boolean(object.force) : false,
-    };
-  },
-
-  toJSON(message: DeleteProjectRequest): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.force !== false) {
-      obj.force = message.force;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<DeleteProjectRequest>, I>>(base?: I): DeleteProjectRequest {
     return DeleteProjectRequest.fromPartial(base ?? ({} as any));
   },
@@ -17822,15 +13476,6 @@ export const DeleteProjectResponse: MessageFns<DeleteProjectResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): DeleteProjectResponse {
-    return {};
-  },
-
-  toJSON(_: DeleteProjectResponse): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<DeleteProjectResponse>, I>>(base?: I): DeleteProjectResponse {
@@ -17985,80 +13630,6 @@ export const MoveDefinitionRequest: MessageFns<MoveDefinitionRequest> = {
     }
   },
 
-  fromJSON(object: any): MoveDefinitionRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      to: isSet(object.to) ? definitionPlaceFromJSON(object.to) : DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED,
-      repoUrl: isSet(object.repoUrl)
-        ? globalThis.String(object.repoUrl)
-        : isSet(object.repo_url)
-        ? globalThis.String(object.repo_url)
-        : "",
-      defaultBranch: isSet(object.defaultBranch)
-        ? globalThis.String(object.defaultBranch)
-        : isSet(object.default_branch)
-        ? globalThis.String(object.default_branch)
-        : "",
-      pipelineFilePath: isSet(object.pipelineFilePath)
-        ? globalThis.String(object.pipelineFilePath)
-        : isSet(object.pipeline_file_path)
-        ? globalThis.String(object.pipeline_file_path)
-        : "",
-      repoCredential: isSet(object.repoCredential)
-        ? globalThis.String(object.repoCredential)
-        : isSet(object.repo_credential)
-        ? globalThis.String(object.repo_credential)
-        : "",
-      commitMessage: isSet(object.commitMessage)
-        ? globalThis.String(object.commitMessage)
-        : isSet(object.commit_message)
-        ? globalThis.String(object.commit_message)
-        : "",
-      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: MoveDefinitionRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.to !== DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED) {
-      obj.to = definitionPlaceToJSON(message.to);
-    }
-    if (message.repoUrl !== "") {
-      obj.repoUrl = message.repoUrl;
-    }
-    if (message.defaultBranch !== "") {
-      obj.defaultBranch = message.defaultBranch;
-    }
-    if (message.pipelineFilePath !== "") {
-      obj.pipelineFilePath = message.pipelineFilePath;
-    }
-    if (message.repoCredential !== "") {
-      obj.repoCredential = message.repoCredential;
-    }
-    if (message.commitMessage !== "") {
-      obj.commitMessage = message.commitMessage;
-    }
-    if (message.editor !== "") {
-      obj.editor = message.editor;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MoveDefinitionRequest>, I>>(base?: I): MoveDefinitionRequest {
     return MoveDefinitionRequest.fromPartial(base ?? ({} as any));
   },
@@ -18122,18 +13693,6 @@ export const MoveDefinitionResponse: MessageFns<MoveDefinitionResponse> = {
     }
   },
 
-  fromJSON(object: any): MoveDefinitionResponse {
-    return { pipeline: isSet(object.pipeline) ? PipelineRecord.fromJSON(object.pipeline) : undefined };
-  },
-
-  toJSON(message: MoveDefinitionResponse): unknown {
-    const obj: any = {};
-    if (message.pipeline !== undefined) {
-      obj.pipeline = PipelineRecord.toJSON(message.pipeline);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MoveDefinitionResponse>, I>>(base?: I): MoveDefinitionResponse {
     return MoveDefinitionResponse.fromPartial(base ?? ({} as any));
   },
@@ -18189,24 +13748,6 @@ export const CheckRepositoryRequest: MessageFns<CheckRepositoryRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CheckRepositoryRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-    };
-  },
-
-  toJSON(message: CheckRepositoryRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CheckRepositoryRequest>, I>>(base?: I): CheckRepositoryRequest {
@@ -18362,78 +13903,6 @@ export const CheckRepositoryResponse: MessageFns<CheckRepositoryResponse> = {
     }
   },
 
-  fromJSON(object: any): CheckRepositoryResponse {
-    return {
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      canRead: isSet(object.canRead)
-        ? globalThis.Boolean(object.canRead)
-        : isSet(object.can_read)
-        ? globalThis.Boolean(object.can_read)
-        : false,
-      hasFile: isSet(object.hasFile)
-        ? globalThis.Boolean(object.hasFile)
-        : isSet(object.has_file)
-        ? globalThis.Boolean(object.has_file)
-        : false,
-      canPush: isSet(object.canPush)
-        ? globalThis.Boolean(object.canPush)
-        : isSet(object.can_push)
-        ? globalThis.Boolean(object.can_push)
-        : undefined,
-      canPropose: isSet(object.canPropose)
-        ? globalThis.Boolean(object.canPropose)
-        : isSet(object.can_propose)
-        ? globalThis.Boolean(object.can_propose)
-        : undefined,
-      canManageHooks: isSet(object.canManageHooks)
-        ? globalThis.Boolean(object.canManageHooks)
-        : isSet(object.can_manage_hooks)
-        ? globalThis.Boolean(object.can_manage_hooks)
-        : undefined,
-      problems: globalThis.Array.isArray(object?.problems)
-        ? object.problems.map((e: any) => RepositoryProblem.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: CheckRepositoryResponse): unknown {
-    const obj: any = {};
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.canRead !== false) {
-      obj.canRead = message.canRead;
-    }
-    if (message.hasFile !== false) {
-      obj.hasFile = message.hasFile;
-    }
-    if (message.canPush !== undefined) {
-      obj.canPush = message.canPush;
-    }
-    if (message.canPropose !== undefined) {
-      obj.canPropose = message.canPropose;
-    }
-    if (message.canManageHooks !== undefined) {
-      obj.canManageHooks = message.canManageHooks;
-    }
-    if (message.problems?.length) {
-      obj.problems = message.problems.map((e) => RepositoryProblem.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CheckRepositoryResponse>, I>>(base?: I): CheckRepositoryResponse {
     return CheckRepositoryResponse.fromPartial(base ?? ({} as any));
   },
@@ -18517,28 +13986,6 @@ export const RepositoryProblem: MessageFns<RepositoryProblem> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RepositoryProblem {
-    return {
-      code: isSet(object.code) ? globalThis.String(object.code) : "",
-      pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-    };
-  },
-
-  toJSON(message: RepositoryProblem): unknown {
-    const obj: any = {};
-    if (message.code !== "") {
-      obj.code = message.code;
-    }
-    if (message.pointer !== "") {
-      obj.pointer = message.pointer;
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RepositoryProblem>, I>>(base?: I): RepositoryProblem {
@@ -18631,48 +14078,6 @@ export const DiscoverDefinitionsRequest: MessageFns<DiscoverDefinitionsRequest> 
     }
   },
 
-  fromJSON(object: any): DiscoverDefinitionsRequest {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      repoUrl: isSet(object.repoUrl)
-        ? globalThis.String(object.repoUrl)
-        : isSet(object.repo_url)
-        ? globalThis.String(object.repo_url)
-        : "",
-      defaultBranch: isSet(object.defaultBranch)
-        ? globalThis.String(object.defaultBranch)
-        : isSet(object.default_branch)
-        ? globalThis.String(object.default_branch)
-        : "",
-      repoCredential: isSet(object.repoCredential)
-        ? globalThis.String(object.repoCredential)
-        : isSet(object.repo_credential)
-        ? globalThis.String(object.repo_credential)
-        : "",
-    };
-  },
-
-  toJSON(message: DiscoverDefinitionsRequest): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.repoUrl !== "") {
-      obj.repoUrl = message.repoUrl;
-    }
-    if (message.defaultBranch !== "") {
-      obj.defaultBranch = message.defaultBranch;
-    }
-    if (message.repoCredential !== "") {
-      obj.repoCredential = message.repoCredential;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<DiscoverDefinitionsRequest>, I>>(base?: I): DiscoverDefinitionsRequest {
     return DiscoverDefinitionsRequest.fromPartial(base ?? ({} as any));
   },
@@ -18762,42 +14167,6 @@ export const DiscoverDefinitionsResponse: MessageFns<DiscoverDefinitionsResponse
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): DiscoverDefinitionsResponse {
-    return {
-      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
-      headCommitSha: isSet(object.headCommitSha)
-        ? globalThis.String(object.headCommitSha)
-        : isSet(object.head_commit_sha)
-        ? globalThis.String(object.head_commit_sha)
-        : "",
-      definitions: globalThis.Array.isArray(object?.definitions)
-        ? object.definitions.map((e: any) => FoundDefinition.fromJSON(e))
-        : [],
-      hasMore: isSet(object.hasMore)
-        ? globalThis.Boolean(object.hasMore)
-        : isSet(object.has_more)
-        ? globalThis.Boolean(object.has_more)
-        : false,
-    };
-  },
-
-  toJSON(message: DiscoverDefinitionsResponse): unknown {
-    const obj: any = {};
-    if (message.branch !== "") {
-      obj.branch = message.branch;
-    }
-    if (message.headCommitSha !== "") {
-      obj.headCommitSha = message.headCommitSha;
-    }
-    if (message.definitions?.length) {
-      obj.definitions = message.definitions.map((e) => FoundDefinition.toJSON(e));
-    }
-    if (message.hasMore !== false) {
-      obj.hasMore = message.hasMore;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<DiscoverDefinitionsResponse>, I>>(base?: I): DiscoverDefinitionsResponse {
@@ -18942,58 +14311,6 @@ export const FoundDefinition: MessageFns<FoundDefinition> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): FoundDefinition {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
-      valid: isSet(object.valid) ? globalThis.Boolean(object.valid) : false,
-      problem: isSet(object.problem) ? globalThis.String(object.problem) : "",
-      diagnostics: globalThis.Array.isArray(object?.diagnostics)
-        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
-        : [],
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      pipelineName: isSet(object.pipelineName)
-        ? globalThis.String(object.pipelineName)
-        : isSet(object.pipeline_name)
-        ? globalThis.String(object.pipeline_name)
-        : "",
-    };
-  },
-
-  toJSON(message: FoundDefinition): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
-      obj.format = specFormatToJSON(message.format);
-    }
-    if (message.valid !== false) {
-      obj.valid = message.valid;
-    }
-    if (message.problem !== "") {
-      obj.problem = message.problem;
-    }
-    if (message.diagnostics?.length) {
-      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.pipelineName !== "") {
-      obj.pipelineName = message.pipelineName;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<FoundDefinition>, I>>(base?: I): FoundDefinition {
@@ -19168,94 +14485,6 @@ export const MakePipelinesRequest: MessageFns<MakePipelinesRequest> = {
     }
   },
 
-  fromJSON(object: any): MakePipelinesRequest {
-    return {
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      repoUrl: isSet(object.repoUrl)
-        ? globalThis.String(object.repoUrl)
-        : isSet(object.repo_url)
-        ? globalThis.String(object.repo_url)
-        : "",
-      defaultBranch: isSet(object.defaultBranch)
-        ? globalThis.String(object.defaultBranch)
-        : isSet(object.default_branch)
-        ? globalThis.String(object.default_branch)
-        : "",
-      repoCredential: isSet(object.repoCredential)
-        ? globalThis.String(object.repoCredential)
-        : isSet(object.repo_credential)
-        ? globalThis.String(object.repo_credential)
-        : "",
-      saveMode: isSet(object.saveMode)
-        ? saveModeFromJSON(object.saveMode)
-        : isSet(object.save_mode)
-        ? saveModeFromJSON(object.save_mode)
-        : SaveMode.SAVE_MODE_UNSPECIFIED,
-      prTargetBranch: isSet(object.prTargetBranch)
-        ? globalThis.String(object.prTargetBranch)
-        : isSet(object.pr_target_branch)
-        ? globalThis.String(object.pr_target_branch)
-        : "",
-      repoProvider: isSet(object.repoProvider)
-        ? globalThis.String(object.repoProvider)
-        : isSet(object.repo_provider)
-        ? globalThis.String(object.repo_provider)
-        : "",
-      repoApiCredential: isSet(object.repoApiCredential)
-        ? globalThis.String(object.repoApiCredential)
-        : isSet(object.repo_api_credential)
-        ? globalThis.String(object.repo_api_credential)
-        : "",
-      files: globalThis.Array.isArray(object?.files)
-        ? object.files.map((e: any) => ChosenFile.fromJSON(e))
-        : [],
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: MakePipelinesRequest): unknown {
-    const obj: any = {};
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.repoUrl !== "") {
-      obj.repoUrl = message.repoUrl;
-    }
-    if (message.defaultBranch !== "") {
-      obj.defaultBranch = message.defaultBranch;
-    }
-    if (message.repoCredential !== "") {
-      obj.repoCredential = message.repoCredential;
-    }
-    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
-      obj.saveMode = saveModeToJSON(message.saveMode);
-    }
-    if (message.prTargetBranch !== "") {
-      obj.prTargetBranch = message.prTargetBranch;
-    }
-    if (message.repoProvider !== "") {
-      obj.repoProvider = message.repoProvider;
-    }
-    if (message.repoApiCredential !== "") {
-      obj.repoApiCredential = message.repoApiCredential;
-    }
-    if (message.files?.length) {
-      obj.files = message.files.map((e) => ChosenFile.toJSON(e));
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MakePipelinesRequest>, I>>(base?: I): MakePipelinesRequest {
     return MakePipelinesRequest.fromPartial(base ?? ({} as any));
   },
@@ -19331,24 +14560,6 @@ export const ChosenFile: MessageFns<ChosenFile> = {
     }
   },
 
-  fromJSON(object: any): ChosenFile {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-    };
-  },
-
-  toJSON(message: ChosenFile): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ChosenFile>, I>>(base?: I): ChosenFile {
     return ChosenFile.fromPartial(base ?? ({} as any));
   },
@@ -19403,22 +14614,6 @@ export const MakePipelinesResponse: MessageFns<MakePipelinesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): MakePipelinesResponse {
-    return {
-      pipelines: globalThis.Array.isArray(object?.pipelines)
-        ? object.pipelines.map((e: any) => MadePipeline.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: MakePipelinesResponse): unknown {
-    const obj: any = {};
-    if (message.pipelines?.length) {
-      obj.pipelines = message.pipelines.map((e) => MadePipeline.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<MakePipelinesResponse>, I>>(base?: I): MakePipelinesResponse {
@@ -19520,40 +14715,6 @@ export const MadePipeline: MessageFns<MadePipeline> = {
     }
   },
 
-  fromJSON(object: any): MadePipeline {
-    return {
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      outcome: isSet(object.outcome) ? makeOutcomeFromJSON(object.outcome) : MakeOutcome.MAKE_OUTCOME_UNSPECIFIED,
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      problem: isSet(object.problem) ? globalThis.String(object.problem) : "",
-    };
-  },
-
-  toJSON(message: MadePipeline): unknown {
-    const obj: any = {};
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.outcome !== MakeOutcome.MAKE_OUTCOME_UNSPECIFIED) {
-      obj.outcome = makeOutcomeToJSON(message.outcome);
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.problem !== "") {
-      obj.problem = message.problem;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<MadePipeline>, I>>(base?: I): MadePipeline {
     return MadePipeline.fromPartial(base ?? ({} as any));
   },
@@ -19613,24 +14774,6 @@ export const CheckHostHookRequest: MessageFns<CheckHostHookRequest> = {
     }
   },
 
-  fromJSON(object: any): CheckHostHookRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-    };
-  },
-
-  toJSON(message: CheckHostHookRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CheckHostHookRequest>, I>>(base?: I): CheckHostHookRequest {
     return CheckHostHookRequest.fromPartial(base ?? ({} as any));
   },
@@ -19684,24 +14827,6 @@ export const CheckHostHookResponse: MessageFns<CheckHostHookResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CheckHostHookResponse {
-    return {
-      hostHook: isSet(object.hostHook)
-        ? HostHook.fromJSON(object.hostHook)
-        : isSet(object.host_hook)
-        ? HostHook.fromJSON(object.host_hook)
-        : undefined,
-    };
-  },
-
-  toJSON(message: CheckHostHookResponse): unknown {
-    const obj: any = {};
-    if (message.hostHook !== undefined) {
-      obj.hostHook = HostHook.toJSON(message.hostHook);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CheckHostHookResponse>, I>>(base?: I): CheckHostHookResponse {
@@ -19761,24 +14886,6 @@ export const ConnectHostHookRequest: MessageFns<ConnectHostHookRequest> = {
     }
   },
 
-  fromJSON(object: any): ConnectHostHookRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-    };
-  },
-
-  toJSON(message: ConnectHostHookRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ConnectHostHookRequest>, I>>(base?: I): ConnectHostHookRequest {
     return ConnectHostHookRequest.fromPartial(base ?? ({} as any));
   },
@@ -19832,24 +14939,6 @@ export const ConnectHostHookResponse: MessageFns<ConnectHostHookResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ConnectHostHookResponse {
-    return {
-      hostHook: isSet(object.hostHook)
-        ? HostHook.fromJSON(object.hostHook)
-        : isSet(object.host_hook)
-        ? HostHook.fromJSON(object.host_hook)
-        : undefined,
-    };
-  },
-
-  toJSON(message: ConnectHostHookResponse): unknown {
-    const obj: any = {};
-    if (message.hostHook !== undefined) {
-      obj.hostHook = HostHook.toJSON(message.hostHook);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ConnectHostHookResponse>, I>>(base?: I): ConnectHostHookResponse {
@@ -19971,48 +15060,6 @@ export const HostHook: MessageFns<HostHook> = {
     }
   },
 
-  fromJSON(object: any): HostHook {
-    return {
-      provider: isSet(object.provider) ? globalThis.String(object.provider) : "",
-      hookId: isSet(object.hookId)
-        ? globalThis.String(object.hookId)
-        : isSet(object.hook_id)
-        ? globalThis.String(object.hook_id)
-        : "",
-      address: isSet(object.address) ? globalThis.String(object.address) : "",
-      outcome: isSet(object.outcome)
-        ? hostHookOutcomeFromJSON(object.outcome)
-        : HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED,
-      webhook: isSet(object.webhook) ? WebhookAtHost.fromJSON(object.webhook) : undefined,
-      problems: globalThis.Array.isArray(object?.problems)
-        ? object.problems.map((e: any) => HostHookProblem.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: HostHook): unknown {
-    const obj: any = {};
-    if (message.provider !== "") {
-      obj.provider = message.provider;
-    }
-    if (message.hookId !== "") {
-      obj.hookId = message.hookId;
-    }
-    if (message.address !== "") {
-      obj.address = message.address;
-    }
-    if (message.outcome !== HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED) {
-      obj.outcome = hostHookOutcomeToJSON(message.outcome);
-    }
-    if (message.webhook !== undefined) {
-      obj.webhook = WebhookAtHost.toJSON(message.webhook);
-    }
-    if (message.problems?.length) {
-      obj.problems = message.problems.map((e) => HostHookProblem.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<HostHook>, I>>(base?: I): HostHook {
     return HostHook.fromPartial(base ?? ({} as any));
   },
@@ -20108,36 +15155,6 @@ export const WebhookAtHost: MessageFns<WebhookAtHost> = {
     }
   },
 
-  fromJSON(object: any): WebhookAtHost {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      url: isSet(object.url) ? globalThis.String(object.url) : "",
-      active: isSet(object.active) ? globalThis.Boolean(object.active) : false,
-      lastStatus: isSet(object.lastStatus)
-        ? globalThis.Number(object.lastStatus)
-        : isSet(object.last_status)
-        ? globalThis.Number(object.last_status)
-        : undefined,
-    };
-  },
-
-  toJSON(message: WebhookAtHost): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.url !== "") {
-      obj.url = message.url;
-    }
-    if (message.active !== false) {
-      obj.active = message.active;
-    }
-    if (message.lastStatus !== undefined) {
-      obj.lastStatus = Math.round(message.lastStatus);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<WebhookAtHost>, I>>(base?: I): WebhookAtHost {
     return WebhookAtHost.fromPartial(base ?? ({} as any));
   },
@@ -20205,24 +15222,6 @@ export const HostHookProblem: MessageFns<HostHookProblem> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): HostHookProblem {
-    return {
-      code: isSet(object.code) ? globalThis.String(object.code) : "",
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-    };
-  },
-
-  toJSON(message: HostHookProblem): unknown {
-    const obj: any = {};
-    if (message.code !== "") {
-      obj.code = message.code;
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<HostHookProblem>, I>>(base?: I): HostHookProblem {
@@ -20314,40 +15313,6 @@ export const ListCommitStatusesRequest: MessageFns<ListCommitStatusesRequest> = 
     }
   },
 
-  fromJSON(object: any): ListCommitStatusesRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      state: isSet(object.state) ? globalThis.String(object.state) : "",
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-    };
-  },
-
-  toJSON(message: ListCommitStatusesRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.state !== "") {
-      obj.state = message.state;
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListCommitStatusesRequest>, I>>(base?: I): ListCommitStatusesRequest {
     return ListCommitStatusesRequest.fromPartial(base ?? ({} as any));
   },
@@ -20415,26 +15380,6 @@ export const ListCommitStatusesResponse: MessageFns<ListCommitStatusesResponse> 
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListCommitStatusesResponse {
-    return {
-      statuses: globalThis.Array.isArray(object?.statuses)
-        ? object.statuses.map((e: any) => CommitStatus.fromJSON(e))
-        : [],
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-    };
-  },
-
-  toJSON(message: ListCommitStatusesResponse): unknown {
-    const obj: any = {};
-    if (message.statuses?.length) {
-      obj.statuses = message.statuses.map((e) => CommitStatus.toJSON(e));
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListCommitStatusesResponse>, I>>(base?: I): ListCommitStatusesResponse {
@@ -20634,80 +15579,6 @@ export const CommitStatus: MessageFns<CommitStatus> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CommitStatus {
-    return {
-      statusId: isSet(object.statusId)
-        ? globalThis.String(object.statusId)
-        : isSet(object.status_id)
-        ? globalThis.String(object.status_id)
-        : "",
-      commit: isSet(object.commit) ? globalThis.String(object.commit) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      job: isSet(object.job) ? globalThis.String(object.job) : "",
-      status: isSet(object.status) ? globalThis.String(object.status) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      state: isSet(object.state) ? globalThis.String(object.state) : "",
-      attempts: isSet(object.attempts) ? globalThis.Number(object.attempts) : 0,
-      error: isSet(object.error) ? globalThis.String(object.error) : "",
-      createdAtMs: isSet(object.createdAtMs)
-        ? BigInt(object.createdAtMs)
-        : isSet(object.created_at_ms)
-        ? BigInt(object.created_at_ms)
-        : 0n,
-      lastTryMs: isSet(object.lastTryMs)
-        ? BigInt(object.lastTryMs)
-        : isSet(object.last_try_ms)
-        ? BigInt(object.last_try_ms)
-        : 0n,
-      nextTryMs: isSet(object.nextTryMs)
-        ? BigInt(object.nextTryMs)
-        : isSet(object.next_try_ms)
-        ? BigInt(object.next_try_ms)
-        : 0n,
-    };
-  },
-
-  toJSON(message: CommitStatus): unknown {
-    const obj: any = {};
-    if (message.statusId !== "") {
-      obj.statusId = message.statusId;
-    }
-    if (message.commit !== "") {
-      obj.commit = message.commit;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.job !== "") {
-      obj.job = message.job;
-    }
-    if (message.status !== "") {
-      obj.status = message.status;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.state !== "") {
-      obj.state = message.state;
-    }
-    if (message.attempts !== 0) {
-      obj.attempts = Math.round(message.attempts);
-    }
-    if (message.error !== "") {
-      obj.error = message.error;
-    }
-    if (message.createdAtMs !== 0n) {
-      obj.createdAtMs = message.createdAtMs.toString();
-    }
-    if (message.lastTryMs !== 0n) {
-      obj.lastTryMs = message.lastTryMs.toString();
-    }
-    if (message.nextTryMs !== 0n) {
-      obj.nextTryMs = message.nextTryMs.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CommitStatus>, I>>(base?: I): CommitStatus {
@@ -22057,19 +16928,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -84,31 +84,6 @@ export function stepRunStatusFromJSON(object: any): StepRunStatus {
   }
 }
 
-export function stepRunStatusToJSON(object: StepRunStatus): string {
-  switch (object) {
-    case StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED:
-      return "STEP_RUN_STATUS_UNSPECIFIED";
-    case StepRunStatus.STEP_RUN_STATUS_PENDING:
-      return "STEP_RUN_STATUS_PENDING";
-    case StepRunStatus.STEP_RUN_STATUS_QUEUED:
-      return "STEP_RUN_STATUS_QUEUED";
-    case StepRunStatus.STEP_RUN_STATUS_RUNNING:
-      return "STEP_RUN_STATUS_RUNNING";
-    case StepRunStatus.STEP_RUN_STATUS_SUCCESS:
-      return "STEP_RUN_STATUS_SUCCESS";
-    case StepRunStatus.STEP_RUN_STATUS_FAILED:
-      return "STEP_RUN_STATUS_FAILED";
-    case StepRunStatus.STEP_RUN_STATUS_CANCELLED:
-      return "STEP_RUN_STATUS_CANCELLED";
-    case StepRunStatus.STEP_RUN_STATUS_TIMEOUT:
-      return "STEP_RUN_STATUS_TIMEOUT";
-    case StepRunStatus.STEP_RUN_STATUS_SKIPPED:
-      return "STEP_RUN_STATUS_SKIPPED";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum StepRunStatus");
-  }
-}
-
 export function stepRunStatusToNumber(object: StepRunStatus): number {
   switch (object) {
     case StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED:
@@ -184,27 +159,6 @@ export function labelOperatorFromJSON(object: any): LabelOperator {
   }
 }
 
-export function labelOperatorToJSON(object: LabelOperator): string {
-  switch (object) {
-    case LabelOperator.LABEL_OPERATOR_UNSPECIFIED:
-      return "LABEL_OPERATOR_UNSPECIFIED";
-    case LabelOperator.LABEL_OPERATOR_IN:
-      return "LABEL_OPERATOR_IN";
-    case LabelOperator.LABEL_OPERATOR_NOT_IN:
-      return "LABEL_OPERATOR_NOT_IN";
-    case LabelOperator.LABEL_OPERATOR_EXISTS:
-      return "LABEL_OPERATOR_EXISTS";
-    case LabelOperator.LABEL_OPERATOR_NOT_EXISTS:
-      return "LABEL_OPERATOR_NOT_EXISTS";
-    case LabelOperator.LABEL_OPERATOR_GT:
-      return "LABEL_OPERATOR_GT";
-    case LabelOperator.LABEL_OPERATOR_LT:
-      return "LABEL_OPERATOR_LT";
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LabelOperator");
-  }
-}
-
 export function labelOperatorToNumber(object: LabelOperator): number {
   switch (object) {
     case LabelOperator.LABEL_OPERATOR_UNSPECIFIED:
@@ -251,19 +205,6 @@ export function logStreamFromJSON(object: any): LogStream {
     case 2:
     case "LOG_STREAM_STDERR":
       return LogStream.LOG_STREAM_STDERR;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
-  }
-}
-
-export function logStreamToJSON(object: LogStream): string {
-  switch (object) {
-    case LogStream.LOG_STREAM_UNSPECIFIED:
-      return "LOG_STREAM_UNSPECIFIED";
-    case LogStream.LOG_STREAM_STDOUT:
-      return "LOG_STREAM_STDOUT";
-    case LogStream.LOG_STREAM_STDERR:
-      return "LOG_STREAM_STDERR";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
   }
@@ -688,24 +629,6 @@ export const EnvVar: MessageFns<EnvVar> = {
     }
   },
 
-  fromJSON(object: any): EnvVar {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: EnvVar): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<EnvVar>, I>>(base?: I): EnvVar {
     return EnvVar.fromPartial(base ?? ({} as any));
   },
@@ -782,30 +705,6 @@ export const LabelExpression: MessageFns<LabelExpression> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): LabelExpression {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      operator: isSet(object.operator)
-        ? labelOperatorFromJSON(object.operator)
-        : LabelOperator.LABEL_OPERATOR_UNSPECIFIED,
-      values: globalThis.Array.isArray(object?.values) ? object.values.map((e: any) => globalThis.String(e)) : [],
-    };
-  },
-
-  toJSON(message: LabelExpression): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.operator !== LabelOperator.LABEL_OPERATOR_UNSPECIFIED) {
-      obj.operator = labelOperatorToJSON(message.operator);
-    }
-    if (message.values?.length) {
-      obj.values = message.values;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<LabelExpression>, I>>(base?: I): LabelExpression {
@@ -890,64 +789,6 @@ export const AgentSelector: MessageFns<AgentSelector> = {
     }
   },
 
-  fromJSON(object: any): AgentSelector {
-    return {
-      matchLabels: isObject(object.matchLabels)
-        ? (globalThis.Object.entries(object.matchLabels) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : isObject(object.match_labels)
-        ? (globalThis.Object.entries(object.match_labels) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      matchExpressions: globalThis.Array.isArray(object?.matchExpressions)
-        ? object.matchExpressions.map((e: any) => LabelExpression.fromJSON(e))
-        : globalThis.Array.isArray(object?.match_expressions)
-        ? object.match_expressions.map((e: any) => LabelExpression.fromJSON(e))
-        : [],
-      trusted: isSet(object.trusted) ? globalThis.Boolean(object.trusted) : false,
-    };
-  },
-
-  toJSON(message: AgentSelector): unknown {
-    const obj: any = {};
-    if (message.matchLabels) {
-      const entries = globalThis.Object.entries(message.matchLabels) as [string, string][];
-      if (entries.length > 0) {
-        obj.matchLabels = {};
-        entries.forEach(([k, v]) => {
-          obj.matchLabels[k] = v;
-        });
-      }
-    }
-    if (message.matchExpressions?.length) {
-      obj.matchExpressions = message.matchExpressions.map((e) => LabelExpression.toJSON(e));
-    }
-    if (message.trusted !== false) {
-      obj.trusted = message.trusted;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<AgentSelector>, I>>(base?: I): AgentSelector {
     return AgentSelector.fromPartial(base ?? ({} as any));
   },
@@ -1022,24 +863,6 @@ export const AgentSelector_MatchLabelsEntry: MessageFns<AgentSelector_MatchLabel
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): AgentSelector_MatchLabelsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: AgentSelector_MatchLabelsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<AgentSelector_MatchLabelsEntry>, I>>(base?: I): AgentSelector_MatchLabelsEntry {
@@ -1148,44 +971,6 @@ export const RetryPolicy: MessageFns<RetryPolicy> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RetryPolicy {
-    return {
-      maxAttempts: isSet(object.maxAttempts)
-        ? globalThis.Number(object.maxAttempts)
-        : isSet(object.max_attempts)
-        ? globalThis.Number(object.max_attempts)
-        : 0,
-      delayMs: isSet(object.delayMs) ? BigInt(object.delayMs) : isSet(object.delay_ms) ? BigInt(object.delay_ms) : 0n,
-      backoff: isSet(object.backoff) ? globalThis.Number(object.backoff) : 0,
-      maxDelayMs: isSet(object.maxDelayMs)
-        ? BigInt(object.maxDelayMs)
-        : isSet(object.max_delay_ms)
-        ? BigInt(object.max_delay_ms)
-        : 0n,
-      on: globalThis.Array.isArray(object?.on) ? object.on.map((e: any) => globalThis.String(e)) : [],
-    };
-  },
-
-  toJSON(message: RetryPolicy): unknown {
-    const obj: any = {};
-    if (message.maxAttempts !== 0) {
-      obj.maxAttempts = Math.round(message.maxAttempts);
-    }
-    if (message.delayMs !== 0n) {
-      obj.delayMs = message.delayMs.toString();
-    }
-    if (message.backoff !== 0) {
-      obj.backoff = floatToJson(message.backoff);
-    }
-    if (message.maxDelayMs !== 0n) {
-      obj.maxDelayMs = message.maxDelayMs.toString();
-    }
-    if (message.on?.length) {
-      obj.on = message.on;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RetryPolicy>, I>>(base?: I): RetryPolicy {
@@ -1386,88 +1171,6 @@ export const StepRunSpec: MessageFns<StepRunSpec> = {
     }
   },
 
-  fromJSON(object: any): StepRunSpec {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      uses: isSet(object.uses) ? globalThis.String(object.uses) : "",
-      action: isSet(object.action) ? globalThis.String(object.action) : "",
-      argsJson: isSet(object.argsJson)
-        ? globalThis.String(object.argsJson)
-        : isSet(object.args_json)
-        ? globalThis.String(object.args_json)
-        : "",
-      env: globalThis.Array.isArray(object?.env) ? object.env.map((e: any) => EnvVar.fromJSON(e)) : [],
-      when: isSet(object.when) ? globalThis.String(object.when) : "",
-      timeoutMs: isSet(object.timeoutMs)
-        ? BigInt(object.timeoutMs)
-        : isSet(object.timeout_ms)
-        ? BigInt(object.timeout_ms)
-        : 0n,
-      continueOnError: isSet(object.continueOnError)
-        ? globalThis.Boolean(object.continueOnError)
-        : isSet(object.continue_on_error)
-        ? globalThis.Boolean(object.continue_on_error)
-        : false,
-      retry: isSet(object.retry) ? RetryPolicy.fromJSON(object.retry) : undefined,
-      workingDirectory: isSet(object.workingDirectory)
-        ? globalThis.String(object.workingDirectory)
-        : isSet(object.working_directory)
-        ? globalThis.String(object.working_directory)
-        : "",
-      artifactPaths: globalThis.Array.isArray(object?.artifactPaths)
-        ? object.artifactPaths.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.artifact_paths)
-        ? object.artifact_paths.map((e: any) => globalThis.String(e))
-        : [],
-      agentSelector: isSet(object.agentSelector)
-        ? AgentSelector.fromJSON(object.agentSelector)
-        : isSet(object.agent_selector)
-        ? AgentSelector.fromJSON(object.agent_selector)
-        : undefined,
-    };
-  },
-
-  toJSON(message: StepRunSpec): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.uses !== "") {
-      obj.uses = message.uses;
-    }
-    if (message.action !== "") {
-      obj.action = message.action;
-    }
-    if (message.argsJson !== "") {
-      obj.argsJson = message.argsJson;
-    }
-    if (message.env?.length) {
-      obj.env = message.env.map((e) => EnvVar.toJSON(e));
-    }
-    if (message.when !== "") {
-      obj.when = message.when;
-    }
-    if (message.timeoutMs !== 0n) {
-      obj.timeoutMs = message.timeoutMs.toString();
-    }
-    if (message.continueOnError !== false) {
-      obj.continueOnError = message.continueOnError;
-    }
-    if (message.retry !== undefined) {
-      obj.retry = RetryPolicy.toJSON(message.retry);
-    }
-    if (message.workingDirectory !== "") {
-      obj.workingDirectory = message.workingDirectory;
-    }
-    if (message.artifactPaths?.length) {
-      obj.artifactPaths = message.artifactPaths;
-    }
-    if (message.agentSelector !== undefined) {
-      obj.agentSelector = AgentSelector.toJSON(message.agentSelector);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StepRunSpec>, I>>(base?: I): StepRunSpec {
     return StepRunSpec.fromPartial(base ?? ({} as any));
   },
@@ -1553,28 +1256,6 @@ export const StepRunUsage: MessageFns<StepRunUsage> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StepRunUsage {
-    return {
-      cpuMs: isSet(object.cpuMs) ? BigInt(object.cpuMs) : isSet(object.cpu_ms) ? BigInt(object.cpu_ms) : 0n,
-      maxRssBytes: isSet(object.maxRssBytes)
-        ? BigInt(object.maxRssBytes)
-        : isSet(object.max_rss_bytes)
-        ? BigInt(object.max_rss_bytes)
-        : 0n,
-    };
-  },
-
-  toJSON(message: StepRunUsage): unknown {
-    const obj: any = {};
-    if (message.cpuMs !== 0n) {
-      obj.cpuMs = message.cpuMs.toString();
-    }
-    if (message.maxRssBytes !== 0n) {
-      obj.maxRssBytes = message.maxRssBytes.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StepRunUsage>, I>>(base?: I): StepRunUsage {
@@ -1916,187 +1597,6 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     }
   },
 
-  fromJSON(object: any): StepRunRecord {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      stepIndex: isSet(object.stepIndex)
-        ? globalThis.Number(object.stepIndex)
-        : isSet(object.step_index)
-        ? globalThis.Number(object.step_index)
-        : 0,
-      spec: isSet(object.spec) ? StepRunSpec.fromJSON(object.spec) : undefined,
-      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
-      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
-      retryOf: isSet(object.retryOf)
-        ? globalThis.String(object.retryOf)
-        : isSet(object.retry_of)
-        ? globalThis.String(object.retry_of)
-        : "",
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      exitCode: isSet(object.exitCode)
-        ? globalThis.Number(object.exitCode)
-        : isSet(object.exit_code)
-        ? globalThis.Number(object.exit_code)
-        : undefined,
-      lastLine: isSet(object.lastLine)
-        ? BigInt(object.lastLine)
-        : isSet(object.last_line)
-        ? BigInt(object.last_line)
-        : 0n,
-      queuedAtMs: isSet(object.queuedAtMs)
-        ? BigInt(object.queuedAtMs)
-        : isSet(object.queued_at_ms)
-        ? BigInt(object.queued_at_ms)
-        : 0n,
-      startedAtMs: isSet(object.startedAtMs)
-        ? BigInt(object.startedAtMs)
-        : isSet(object.started_at_ms)
-        ? BigInt(object.started_at_ms)
-        : 0n,
-      endedAtMs: isSet(object.endedAtMs)
-        ? BigInt(object.endedAtMs)
-        : isSet(object.ended_at_ms)
-        ? BigInt(object.ended_at_ms)
-        : 0n,
-      reusedFrom: isSet(object.reusedFrom)
-        ? globalThis.String(object.reusedFrom)
-        : isSet(object.reused_from)
-        ? globalThis.String(object.reused_from)
-        : "",
-      waitingFor: isSet(object.waitingFor)
-        ? globalThis.String(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? globalThis.String(object.waiting_for)
-        : "",
-      usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
-      priority: isSet(object.priority) ? globalThis.Number(object.priority) : 0,
-      metadata: isObject(object.metadata)
-        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      version: isSet(object.version) ? globalThis.String(object.version) : "",
-    };
-  },
-
-  toJSON(message: StepRunRecord): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.stepIndex !== 0) {
-      obj.stepIndex = Math.round(message.stepIndex);
-    }
-    if (message.spec !== undefined) {
-      obj.spec = StepRunSpec.toJSON(message.spec);
-    }
-    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
-      obj.status = stepRunStatusToJSON(message.status);
-    }
-    if (message.attempt !== 0) {
-      obj.attempt = Math.round(message.attempt);
-    }
-    if (message.retryOf !== "") {
-      obj.retryOf = message.retryOf;
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.exitCode !== undefined) {
-      obj.exitCode = Math.round(message.exitCode);
-    }
-    if (message.lastLine !== 0n) {
-      obj.lastLine = message.lastLine.toString();
-    }
-    if (message.queuedAtMs !== 0n) {
-      obj.queuedAtMs = message.queuedAtMs.toString();
-    }
-    if (message.startedAtMs !== 0n) {
-      obj.startedAtMs = message.startedAtMs.toString();
-    }
-    if (message.endedAtMs !== 0n) {
-      obj.endedAtMs = message.endedAtMs.toString();
-    }
-    if (message.reusedFrom !== "") {
-      obj.reusedFrom = message.reusedFrom;
-    }
-    if (message.waitingFor !== "") {
-      obj.waitingFor = message.waitingFor;
-    }
-    if (message.usage !== undefined) {
-      obj.usage = StepRunUsage.toJSON(message.usage);
-    }
-    if (message.priority !== 0) {
-      obj.priority = Math.round(message.priority);
-    }
-    if (message.metadata) {
-      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
-      if (entries.length > 0) {
-        obj.metadata = {};
-        entries.forEach(([k, v]) => {
-          obj.metadata[k] = v;
-        });
-      }
-    }
-    if (message.version !== "") {
-      obj.version = message.version;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StepRunRecord>, I>>(base?: I): StepRunRecord {
     return StepRunRecord.fromPartial(base ?? ({} as any));
   },
@@ -2201,24 +1701,6 @@ export const StepRunRecord_MetadataEntry: MessageFns<StepRunRecord_MetadataEntry
     }
   },
 
-  fromJSON(object: any): StepRunRecord_MetadataEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: StepRunRecord_MetadataEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StepRunRecord_MetadataEntry>, I>>(base?: I): StepRunRecord_MetadataEntry {
     return StepRunRecord_MetadataEntry.fromPartial(base ?? ({} as any));
   },
@@ -2308,44 +1790,6 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): CreateStepRunRequest {
-    return {
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      spec: isSet(object.spec) ? StepRunSpec.fromJSON(object.spec) : undefined,
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      triggeredBy: isSet(object.triggeredBy)
-        ? globalThis.String(object.triggeredBy)
-        : isSet(object.triggered_by)
-        ? globalThis.String(object.triggered_by)
-        : "",
-    };
-  },
-
-  toJSON(message: CreateStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.spec !== undefined) {
-      obj.spec = StepRunSpec.toJSON(message.spec);
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.triggeredBy !== "") {
-      obj.triggeredBy = message.triggeredBy;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CreateStepRunRequest>, I>>(base?: I): CreateStepRunRequest {
     return CreateStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -2406,24 +1850,6 @@ export const CreateStepRunResponse: MessageFns<CreateStepRunResponse> = {
     }
   },
 
-  fromJSON(object: any): CreateStepRunResponse {
-    return {
-      stepRun: isSet(object.stepRun)
-        ? StepRunRecord.fromJSON(object.stepRun)
-        : isSet(object.step_run)
-        ? StepRunRecord.fromJSON(object.step_run)
-        : undefined,
-    };
-  },
-
-  toJSON(message: CreateStepRunResponse): unknown {
-    const obj: any = {};
-    if (message.stepRun !== undefined) {
-      obj.stepRun = StepRunRecord.toJSON(message.stepRun);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CreateStepRunResponse>, I>>(base?: I): CreateStepRunResponse {
     return CreateStepRunResponse.fromPartial(base ?? ({} as any));
   },
@@ -2481,24 +1907,6 @@ export const GetStepRunRequest: MessageFns<GetStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): GetStepRunRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-    };
-  },
-
-  toJSON(message: GetStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<GetStepRunRequest>, I>>(base?: I): GetStepRunRequest {
     return GetStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -2552,24 +1960,6 @@ export const GetStepRunResponse: MessageFns<GetStepRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): GetStepRunResponse {
-    return {
-      stepRun: isSet(object.stepRun)
-        ? StepRunRecord.fromJSON(object.stepRun)
-        : isSet(object.step_run)
-        ? StepRunRecord.fromJSON(object.step_run)
-        : undefined,
-    };
-  },
-
-  toJSON(message: GetStepRunResponse): unknown {
-    const obj: any = {};
-    if (message.stepRun !== undefined) {
-      obj.stepRun = StepRunRecord.toJSON(message.stepRun);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<GetStepRunResponse>, I>>(base?: I): GetStepRunResponse {
@@ -2691,56 +2081,6 @@ export const ListStepRunsRequest: MessageFns<ListStepRunsRequest> = {
     }
   },
 
-  fromJSON(object: any): ListStepRunsRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
-      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-      allAttempts: isSet(object.allAttempts)
-        ? globalThis.Boolean(object.allAttempts)
-        : isSet(object.all_attempts)
-        ? globalThis.Boolean(object.all_attempts)
-        : false,
-    };
-  },
-
-  toJSON(message: ListStepRunsRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
-      obj.status = stepRunStatusToJSON(message.status);
-    }
-    if (message.page !== 0) {
-      obj.page = Math.round(message.page);
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    if (message.allAttempts !== false) {
-      obj.allAttempts = message.allAttempts;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListStepRunsRequest>, I>>(base?: I): ListStepRunsRequest {
     return ListStepRunsRequest.fromPartial(base ?? ({} as any));
   },
@@ -2813,28 +2153,6 @@ export const ListStepRunsResponse: MessageFns<ListStepRunsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListStepRunsResponse {
-    return {
-      stepRuns: globalThis.Array.isArray(object?.stepRuns)
-        ? object.stepRuns.map((e: any) => StepRunRecord.fromJSON(e))
-        : globalThis.Array.isArray(object?.step_runs)
-        ? object.step_runs.map((e: any) => StepRunRecord.fromJSON(e))
-        : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-    };
-  },
-
-  toJSON(message: ListStepRunsResponse): unknown {
-    const obj: any = {};
-    if (message.stepRuns?.length) {
-      obj.stepRuns = message.stepRuns.map((e) => StepRunRecord.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListStepRunsResponse>, I>>(base?: I): ListStepRunsResponse {
@@ -2967,56 +2285,6 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): UpdateStepRunRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      spec: isSet(object.spec) ? StepRunSpec.fromJSON(object.spec) : undefined,
-      priority: isSet(object.priority) ? globalThis.Number(object.priority) : undefined,
-      metadata: isSet(object.metadata) ? StepRunMetadata.fromJSON(object.metadata) : undefined,
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-      expectedVersion: isSet(object.expectedVersion)
-        ? globalThis.String(object.expectedVersion)
-        : isSet(object.expected_version)
-        ? globalThis.String(object.expected_version)
-        : "",
-    };
-  },
-
-  toJSON(message: UpdateStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.spec !== undefined) {
-      obj.spec = StepRunSpec.toJSON(message.spec);
-    }
-    if (message.priority !== undefined) {
-      obj.priority = Math.round(message.priority);
-    }
-    if (message.metadata !== undefined) {
-      obj.metadata = StepRunMetadata.toJSON(message.metadata);
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    if (message.expectedVersion !== "") {
-      obj.expectedVersion = message.expectedVersion;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<UpdateStepRunRequest>, I>>(base?: I): UpdateStepRunRequest {
     return UpdateStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -3083,39 +2351,6 @@ export const StepRunMetadata: MessageFns<StepRunMetadata> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StepRunMetadata {
-    return {
-      entries: isObject(object.entries)
-        ? (globalThis.Object.entries(object.entries) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-    };
-  },
-
-  toJSON(message: StepRunMetadata): unknown {
-    const obj: any = {};
-    if (message.entries) {
-      const entries = globalThis.Object.entries(message.entries) as [string, string][];
-      if (entries.length > 0) {
-        obj.entries = {};
-        entries.forEach(([k, v]) => {
-          obj.entries[k] = v;
-        });
-      }
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StepRunMetadata>, I>>(base?: I): StepRunMetadata {
@@ -3192,24 +2427,6 @@ export const StepRunMetadata_EntriesEntry: MessageFns<StepRunMetadata_EntriesEnt
     }
   },
 
-  fromJSON(object: any): StepRunMetadata_EntriesEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: StepRunMetadata_EntriesEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StepRunMetadata_EntriesEntry>, I>>(base?: I): StepRunMetadata_EntriesEntry {
     return StepRunMetadata_EntriesEntry.fromPartial(base ?? ({} as any));
   },
@@ -3264,24 +2481,6 @@ export const UpdateStepRunResponse: MessageFns<UpdateStepRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): UpdateStepRunResponse {
-    return {
-      stepRun: isSet(object.stepRun)
-        ? StepRunRecord.fromJSON(object.stepRun)
-        : isSet(object.step_run)
-        ? StepRunRecord.fromJSON(object.step_run)
-        : undefined,
-    };
-  },
-
-  toJSON(message: UpdateStepRunResponse): unknown {
-    const obj: any = {};
-    if (message.stepRun !== undefined) {
-      obj.stepRun = StepRunRecord.toJSON(message.stepRun);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<UpdateStepRunResponse>, I>>(base?: I): UpdateStepRunResponse {
@@ -3341,24 +2540,6 @@ export const DeleteStepRunRequest: MessageFns<DeleteStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): DeleteStepRunRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-    };
-  },
-
-  toJSON(message: DeleteStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<DeleteStepRunRequest>, I>>(base?: I): DeleteStepRunRequest {
     return DeleteStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -3401,15 +2582,6 @@ export const DeleteStepRunResponse: MessageFns<DeleteStepRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(_: any): DeleteStepRunResponse {
-    return {};
-  },
-
-  toJSON(_: DeleteStepRunResponse): unknown {
-    const obj: any = {};
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<DeleteStepRunResponse>, I>>(base?: I): DeleteStepRunResponse {
@@ -3499,40 +2671,6 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): CancelStepRunRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: CancelStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.operator !== "") {
-      obj.operator = message.operator;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CancelStepRunRequest>, I>>(base?: I): CancelStepRunRequest {
     return CancelStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -3589,20 +2727,6 @@ export const CancelStepRunResponse: MessageFns<CancelStepRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CancelStepRunResponse {
-    return {
-      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
-    };
-  },
-
-  toJSON(message: CancelStepRunResponse): unknown {
-    const obj: any = {};
-    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
-      obj.status = stepRunStatusToJSON(message.status);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CancelStepRunResponse>, I>>(base?: I): CancelStepRunResponse {
@@ -3671,32 +2795,6 @@ export const RetryStepRunRequest: MessageFns<RetryStepRunRequest> = {
     }
   },
 
-  fromJSON(object: any): RetryStepRunRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      requestId: isSet(object.requestId)
-        ? globalThis.String(object.requestId)
-        : isSet(object.request_id)
-        ? globalThis.String(object.request_id)
-        : "",
-    };
-  },
-
-  toJSON(message: RetryStepRunRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.requestId !== "") {
-      obj.requestId = message.requestId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RetryStepRunRequest>, I>>(base?: I): RetryStepRunRequest {
     return RetryStepRunRequest.fromPartial(base ?? ({} as any));
   },
@@ -3751,24 +2849,6 @@ export const RetryStepRunResponse: MessageFns<RetryStepRunResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RetryStepRunResponse {
-    return {
-      stepRun: isSet(object.stepRun)
-        ? StepRunRecord.fromJSON(object.stepRun)
-        : isSet(object.step_run)
-        ? StepRunRecord.fromJSON(object.step_run)
-        : undefined,
-    };
-  },
-
-  toJSON(message: RetryStepRunResponse): unknown {
-    const obj: any = {};
-    if (message.stepRun !== undefined) {
-      obj.stepRun = StepRunRecord.toJSON(message.stepRun);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RetryStepRunResponse>, I>>(base?: I): RetryStepRunResponse {
@@ -3878,48 +2958,6 @@ export const Artifact: MessageFns<Artifact> = {
     }
   },
 
-  fromJSON(object: any): Artifact {
-    return {
-      artifactId: isSet(object.artifactId)
-        ? globalThis.String(object.artifactId)
-        : isSet(object.artifact_id)
-        ? globalThis.String(object.artifact_id)
-        : "",
-      path: isSet(object.path) ? globalThis.String(object.path) : "",
-      sizeBytes: isSet(object.sizeBytes)
-        ? BigInt(object.sizeBytes)
-        : isSet(object.size_bytes)
-        ? BigInt(object.size_bytes)
-        : 0n,
-      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
-      storedAtMs: isSet(object.storedAtMs)
-        ? BigInt(object.storedAtMs)
-        : isSet(object.stored_at_ms)
-        ? BigInt(object.stored_at_ms)
-        : 0n,
-    };
-  },
-
-  toJSON(message: Artifact): unknown {
-    const obj: any = {};
-    if (message.artifactId !== "") {
-      obj.artifactId = message.artifactId;
-    }
-    if (message.path !== "") {
-      obj.path = message.path;
-    }
-    if (message.sizeBytes !== 0n) {
-      obj.sizeBytes = message.sizeBytes.toString();
-    }
-    if (message.sha256 !== "") {
-      obj.sha256 = message.sha256;
-    }
-    if (message.storedAtMs !== 0n) {
-      obj.storedAtMs = message.storedAtMs.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Artifact>, I>>(base?: I): Artifact {
     return Artifact.fromPartial(base ?? ({} as any));
   },
@@ -4003,36 +3041,6 @@ export const ListStepRunArtifactsRequest: MessageFns<ListStepRunArtifactsRequest
     }
   },
 
-  fromJSON(object: any): ListStepRunArtifactsRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
-      pageSize: isSet(object.pageSize)
-        ? globalThis.Number(object.pageSize)
-        : isSet(object.page_size)
-        ? globalThis.Number(object.page_size)
-        : 0,
-    };
-  },
-
-  toJSON(message: ListStepRunArtifactsRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.page !== 0) {
-      obj.page = Math.round(message.page);
-    }
-    if (message.pageSize !== 0) {
-      obj.pageSize = Math.round(message.pageSize);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListStepRunArtifactsRequest>, I>>(base?: I): ListStepRunArtifactsRequest {
     return ListStepRunArtifactsRequest.fromPartial(base ?? ({} as any));
   },
@@ -4102,26 +3110,6 @@ export const ListStepRunArtifactsResponse: MessageFns<ListStepRunArtifactsRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ListStepRunArtifactsResponse {
-    return {
-      artifacts: globalThis.Array.isArray(object?.artifacts)
-        ? object.artifacts.map((e: any) => Artifact.fromJSON(e))
-        : [],
-      total: isSet(object.total) ? BigInt(object.total) : 0n,
-    };
-  },
-
-  toJSON(message: ListStepRunArtifactsResponse): unknown {
-    const obj: any = {};
-    if (message.artifacts?.length) {
-      obj.artifacts = message.artifacts.map((e) => Artifact.toJSON(e));
-    }
-    if (message.total !== 0n) {
-      obj.total = message.total.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ListStepRunArtifactsResponse>, I>>(base?: I): ListStepRunArtifactsResponse {
@@ -4269,64 +3257,6 @@ export const LogEntry: MessageFns<LogEntry> = {
     }
   },
 
-  fromJSON(object: any): LogEntry {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      timestamp: isSet(object.timestamp) ? BigInt(object.timestamp) : 0n,
-      lineNumber: isSet(object.lineNumber)
-        ? globalThis.Number(object.lineNumber)
-        : isSet(object.line_number)
-        ? globalThis.Number(object.line_number)
-        : 0,
-      level: isSet(object.level) ? globalThis.String(object.level) : "",
-      content: isSet(object.content) ? globalThis.String(object.content) : "",
-      stream: isSet(object.stream) ? logStreamFromJSON(object.stream) : LogStream.LOG_STREAM_UNSPECIFIED,
-      pluginName: isSet(object.pluginName)
-        ? globalThis.String(object.pluginName)
-        : isSet(object.plugin_name)
-        ? globalThis.String(object.plugin_name)
-        : "",
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-    };
-  },
-
-  toJSON(message: LogEntry): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.timestamp !== 0n) {
-      obj.timestamp = message.timestamp.toString();
-    }
-    if (message.lineNumber !== 0) {
-      obj.lineNumber = Math.round(message.lineNumber);
-    }
-    if (message.level !== "") {
-      obj.level = message.level;
-    }
-    if (message.content !== "") {
-      obj.content = message.content;
-    }
-    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
-      obj.stream = logStreamToJSON(message.stream);
-    }
-    if (message.pluginName !== "") {
-      obj.pluginName = message.pluginName;
-    }
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<LogEntry>, I>>(base?: I): LogEntry {
     return LogEntry.fromPartial(base ?? ({} as any));
   },
@@ -4398,24 +3328,6 @@ export const LogRange: MessageFns<LogRange> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): LogRange {
-    return {
-      from: isSet(object.from) ? globalThis.Number(object.from) : 0,
-      to: isSet(object.to) ? globalThis.Number(object.to) : 0,
-    };
-  },
-
-  toJSON(message: LogRange): unknown {
-    const obj: any = {};
-    if (message.from !== 0) {
-      obj.from = Math.round(message.from);
-    }
-    if (message.to !== 0) {
-      obj.to = Math.round(message.to);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<LogRange>, I>>(base?: I): LogRange {
@@ -4538,56 +3450,6 @@ export const LogMatch: MessageFns<LogMatch> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): LogMatch {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      entry: isSet(object.entry) ? LogEntry.fromJSON(object.entry) : undefined,
-      ranges: globalThis.Array.isArray(object?.ranges) ? object.ranges.map((e: any) => LogRange.fromJSON(e)) : [],
-      before: globalThis.Array.isArray(object?.before) ? object.before.map((e: any) => LogEntry.fromJSON(e)) : [],
-      after: globalThis.Array.isArray(object?.after) ? object.after.map((e: any) => LogEntry.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: LogMatch): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.entry !== undefined) {
-      obj.entry = LogEntry.toJSON(message.entry);
-    }
-    if (message.ranges?.length) {
-      obj.ranges = message.ranges.map((e) => LogRange.toJSON(e));
-    }
-    if (message.before?.length) {
-      obj.before = message.before.map((e) => LogEntry.toJSON(e));
-    }
-    if (message.after?.length) {
-      obj.after = message.after.map((e) => LogEntry.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<LogMatch>, I>>(base?: I): LogMatch {
@@ -4775,78 +3637,6 @@ export const SearchLogsRequest: MessageFns<SearchLogsRequest> = {
     }
   },
 
-  fromJSON(object: any): SearchLogsRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      text: isSet(object.text) ? globalThis.String(object.text) : "",
-      pattern: isSet(object.pattern) ? globalThis.Boolean(object.pattern) : false,
-      ignoreCase: isSet(object.ignoreCase)
-        ? globalThis.Boolean(object.ignoreCase)
-        : isSet(object.ignore_case)
-        ? globalThis.Boolean(object.ignore_case)
-        : false,
-      context: isSet(object.context) ? globalThis.Number(object.context) : 0,
-      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
-      after: isSet(object.after) ? globalThis.String(object.after) : "",
-      levels: globalThis.Array.isArray(object?.levels)
-        ? object.levels.map((e: any) => globalThis.String(e))
-        : [],
-      stream: isSet(object.stream) ? logStreamFromJSON(object.stream) : LogStream.LOG_STREAM_UNSPECIFIED,
-    };
-  },
-
-  toJSON(message: SearchLogsRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.text !== "") {
-      obj.text = message.text;
-    }
-    if (message.pattern !== false) {
-      obj.pattern = message.pattern;
-    }
-    if (message.ignoreCase !== false) {
-      obj.ignoreCase = message.ignoreCase;
-    }
-    if (message.context !== 0) {
-      obj.context = Math.round(message.context);
-    }
-    if (message.limit !== 0) {
-      obj.limit = Math.round(message.limit);
-    }
-    if (message.after !== "") {
-      obj.after = message.after;
-    }
-    if (message.levels?.length) {
-      obj.levels = message.levels;
-    }
-    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
-      obj.stream = logStreamToJSON(message.stream);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<SearchLogsRequest>, I>>(base?: I): SearchLogsRequest {
     return SearchLogsRequest.fromPartial(base ?? ({} as any));
   },
@@ -4935,32 +3725,6 @@ export const SearchLogsResponse: MessageFns<SearchLogsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): SearchLogsResponse {
-    return {
-      matches: globalThis.Array.isArray(object?.matches) ? object.matches.map((e: any) => LogMatch.fromJSON(e)) : [],
-      searchedLines: isSet(object.searchedLines)
-        ? BigInt(object.searchedLines)
-        : isSet(object.searched_lines)
-        ? BigInt(object.searched_lines)
-        : 0n,
-      next: isSet(object.next) ? globalThis.String(object.next) : "",
-    };
-  },
-
-  toJSON(message: SearchLogsResponse): unknown {
-    const obj: any = {};
-    if (message.matches?.length) {
-      obj.matches = message.matches.map((e) => LogMatch.toJSON(e));
-    }
-    if (message.searchedLines !== 0n) {
-      obj.searchedLines = message.searchedLines.toString();
-    }
-    if (message.next !== "") {
-      obj.next = message.next;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<SearchLogsResponse>, I>>(base?: I): SearchLogsResponse {
@@ -5331,10 +4095,6 @@ export const StepRunClient = makeGenericClientConstructor(StepRunService, "stepr
   serviceName: string;
 };
 
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -5348,19 +4108,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -23,20 +23,13 @@ import { ConnectRequest, ConnectResponse } from "../../agent/v1/agent.ts";
 import {
   JobStatus,
   jobStatusFromJSON,
-  jobStatusToJSON,
   jobStatusToNumber,
   RunStatus,
   runStatusFromJSON,
-  runStatusToJSON,
   runStatusToNumber,
   WaitingFor,
 } from "../../pipeline/v1/pipeline.ts";
-import {
-  StepRunStatus,
-  stepRunStatusFromJSON,
-  stepRunStatusToJSON,
-  stepRunStatusToNumber,
-} from "../../steprun/v1/steprun.ts";
+import { StepRunStatus, stepRunStatusFromJSON, stepRunStatusToNumber } from "../../steprun/v1/steprun.ts";
 
 export const protobufPackage = "stream.v1";
 
@@ -85,25 +78,6 @@ export function agentPresenceFromJSON(object: any): AgentPresence {
     case 5:
     case "AGENT_PRESENCE_REMOVED":
       return AgentPresence.AGENT_PRESENCE_REMOVED;
-    default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AgentPresence");
-  }
-}
-
-export function agentPresenceToJSON(object: AgentPresence): string {
-  switch (object) {
-    case AgentPresence.AGENT_PRESENCE_UNSPECIFIED:
-      return "AGENT_PRESENCE_UNSPECIFIED";
-    case AgentPresence.AGENT_PRESENCE_ONLINE:
-      return "AGENT_PRESENCE_ONLINE";
-    case AgentPresence.AGENT_PRESENCE_OFFLINE:
-      return "AGENT_PRESENCE_OFFLINE";
-    case AgentPresence.AGENT_PRESENCE_DRAINING:
-      return "AGENT_PRESENCE_DRAINING";
-    case AgentPresence.AGENT_PRESENCE_LOST:
-      return "AGENT_PRESENCE_LOST";
-    case AgentPresence.AGENT_PRESENCE_REMOVED:
-      return "AGENT_PRESENCE_REMOVED";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum AgentPresence");
   }
@@ -373,32 +347,6 @@ export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> 
     }
   },
 
-  fromJSON(object: any): StreamStepRunStatusRequest {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      afterEvent: isSet(object.afterEvent)
-        ? BigInt(object.afterEvent)
-        : isSet(object.after_event)
-        ? BigInt(object.after_event)
-        : undefined,
-    };
-  },
-
-  toJSON(message: StreamStepRunStatusRequest): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.afterEvent !== undefined) {
-      obj.afterEvent = message.afterEvent.toString();
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamStepRunStatusRequest>, I>>(base?: I): StreamStepRunStatusRequest {
     return StreamStepRunStatusRequest.fromPartial(base ?? ({} as any));
   },
@@ -549,68 +497,6 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
     }
   },
 
-  fromJSON(object: any): StreamStepRunStatusResponse {
-    return {
-      stepRunId: isSet(object.stepRunId)
-        ? globalThis.String(object.stepRunId)
-        : isSet(object.step_run_id)
-        ? globalThis.String(object.step_run_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      eventNumber: isSet(object.eventNumber)
-        ? BigInt(object.eventNumber)
-        : isSet(object.event_number)
-        ? BigInt(object.event_number)
-        : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-    };
-  },
-
-  toJSON(message: StreamStepRunStatusResponse): unknown {
-    const obj: any = {};
-    if (message.stepRunId !== "") {
-      obj.stepRunId = message.stepRunId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
-      obj.status = stepRunStatusToJSON(message.status);
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.eventNumber !== 0n) {
-      obj.eventNumber = message.eventNumber.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamStepRunStatusResponse>, I>>(base?: I): StreamStepRunStatusResponse {
     return StreamStepRunStatusResponse.fromPartial(base ?? ({} as any));
   },
@@ -687,32 +573,6 @@ export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamJobStatusRequest {
-    return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      afterEvent: isSet(object.afterEvent)
-        ? BigInt(object.afterEvent)
-        : isSet(object.after_event)
-        ? BigInt(object.after_event)
-        : undefined,
-    };
-  },
-
-  toJSON(message: StreamJobStatusRequest): unknown {
-    const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.afterEvent !== undefined) {
-      obj.afterEvent = message.afterEvent.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamJobStatusRequest>, I>>(base?: I): StreamJobStatusRequest {
@@ -853,60 +713,6 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
     }
   },
 
-  fromJSON(object: any): StreamJobStatusResponse {
-    return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
-        : "",
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED,
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      eventNumber: isSet(object.eventNumber)
-        ? BigInt(object.eventNumber)
-        : isSet(object.event_number)
-        ? BigInt(object.event_number)
-        : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-    };
-  },
-
-  toJSON(message: StreamJobStatusResponse): unknown {
-    const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
-    }
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
-      obj.status = jobStatusToJSON(message.status);
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.eventNumber !== 0n) {
-      obj.eventNumber = message.eventNumber.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamJobStatusResponse>, I>>(base?: I): StreamJobStatusResponse {
     return StreamJobStatusResponse.fromPartial(base ?? ({} as any));
   },
@@ -982,32 +788,6 @@ export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamPipelineStatusRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      afterEvent: isSet(object.afterEvent)
-        ? BigInt(object.afterEvent)
-        : isSet(object.after_event)
-        ? BigInt(object.after_event)
-        : undefined,
-    };
-  },
-
-  toJSON(message: StreamPipelineStatusRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.afterEvent !== undefined) {
-      obj.afterEvent = message.afterEvent.toString();
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamPipelineStatusRequest>, I>>(base?: I): StreamPipelineStatusRequest {
@@ -1148,60 +928,6 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
     }
   },
 
-  fromJSON(object: any): StreamPipelineStatusResponse {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      eventNumber: isSet(object.eventNumber)
-        ? BigInt(object.eventNumber)
-        : isSet(object.event_number)
-        ? BigInt(object.event_number)
-        : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      retriedBy: isSet(object.retriedBy)
-        ? globalThis.String(object.retriedBy)
-        : isSet(object.retried_by)
-        ? globalThis.String(object.retried_by)
-        : "",
-    };
-  },
-
-  toJSON(message: StreamPipelineStatusResponse): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.eventNumber !== 0n) {
-      obj.eventNumber = message.eventNumber.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.retriedBy !== "") {
-      obj.retriedBy = message.retriedBy;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamPipelineStatusResponse>, I>>(base?: I): StreamPipelineStatusResponse {
     return StreamPipelineStatusResponse.fromPartial(base ?? ({} as any));
   },
@@ -1265,18 +991,6 @@ export const AgentChannelRequest: MessageFns<AgentChannelRequest> = {
     }
   },
 
-  fromJSON(object: any): AgentChannelRequest {
-    return { request: isSet(object.request) ? ConnectRequest.fromJSON(object.request) : undefined };
-  },
-
-  toJSON(message: AgentChannelRequest): unknown {
-    const obj: any = {};
-    if (message.request !== undefined) {
-      obj.request = ConnectRequest.toJSON(message.request);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<AgentChannelRequest>, I>>(base?: I): AgentChannelRequest {
     return AgentChannelRequest.fromPartial(base ?? ({} as any));
   },
@@ -1332,18 +1046,6 @@ export const AgentChannelResponse: MessageFns<AgentChannelResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): AgentChannelResponse {
-    return { response: isSet(object.response) ? ConnectResponse.fromJSON(object.response) : undefined };
-  },
-
-  toJSON(message: AgentChannelResponse): unknown {
-    const obj: any = {};
-    if (message.response !== undefined) {
-      obj.response = ConnectResponse.toJSON(message.response);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<AgentChannelResponse>, I>>(base?: I): AgentChannelResponse {
@@ -1412,28 +1114,6 @@ export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamAgentStatusRequest {
-    return {
-      agentIds: globalThis.Array.isArray(object?.agentIds)
-        ? object.agentIds.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.agent_ids)
-        ? object.agent_ids.map((e: any) => globalThis.String(e))
-        : [],
-      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
-    };
-  },
-
-  toJSON(message: StreamAgentStatusRequest): unknown {
-    const obj: any = {};
-    if (message.agentIds?.length) {
-      obj.agentIds = message.agentIds;
-    }
-    if (message.revision !== "") {
-      obj.revision = message.revision;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamAgentStatusRequest>, I>>(base?: I): StreamAgentStatusRequest {
@@ -1620,91 +1300,6 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
     }
   },
 
-  fromJSON(object: any): StreamAgentStatusResponse {
-    return {
-      agentId: isSet(object.agentId)
-        ? globalThis.String(object.agentId)
-        : isSet(object.agent_id)
-        ? globalThis.String(object.agent_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      presence: isSet(object.presence)
-        ? agentPresenceFromJSON(object.presence)
-        : AgentPresence.AGENT_PRESENCE_UNSPECIFIED,
-      labels: isObject(object.labels)
-        ? (globalThis.Object.entries(object.labels) as [string, any][]).reduce(
-          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
-            globalThis.Object.defineProperty(acc, key, {
-              value: globalThis.String(value),
-              enumerable: true,
-              configurable: true,
-              writable: true,
-            });
-            return acc;
-          },
-          {},
-        )
-        : {},
-      trusted: globalThis.Array.isArray(object?.trusted)
-        ? object.trusted.map((e: any) => globalThis.String(e))
-        : [],
-      slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
-      busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
-      reset: isSet(object.reset) ? globalThis.Boolean(object.reset) : false,
-      caughtUp: isSet(object.caughtUp)
-        ? globalThis.Boolean(object.caughtUp)
-        : isSet(object.caught_up)
-        ? globalThis.Boolean(object.caught_up)
-        : false,
-    };
-  },
-
-  toJSON(message: StreamAgentStatusResponse): unknown {
-    const obj: any = {};
-    if (message.agentId !== "") {
-      obj.agentId = message.agentId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.presence !== AgentPresence.AGENT_PRESENCE_UNSPECIFIED) {
-      obj.presence = agentPresenceToJSON(message.presence);
-    }
-    if (message.labels) {
-      const entries = globalThis.Object.entries(message.labels) as [string, string][];
-      if (entries.length > 0) {
-        obj.labels = {};
-        entries.forEach(([k, v]) => {
-          obj.labels[k] = v;
-        });
-      }
-    }
-    if (message.trusted?.length) {
-      obj.trusted = message.trusted;
-    }
-    if (message.slots !== 0) {
-      obj.slots = Math.round(message.slots);
-    }
-    if (message.busy !== 0) {
-      obj.busy = Math.round(message.busy);
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.revision !== "") {
-      obj.revision = message.revision;
-    }
-    if (message.reset !== false) {
-      obj.reset = message.reset;
-    }
-    if (message.caughtUp !== false) {
-      obj.caughtUp = message.caughtUp;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamAgentStatusResponse>, I>>(base?: I): StreamAgentStatusResponse {
     return StreamAgentStatusResponse.fromPartial(base ?? ({} as any));
   },
@@ -1787,24 +1382,6 @@ export const StreamAgentStatusResponse_LabelsEntry: MessageFns<StreamAgentStatus
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamAgentStatusResponse_LabelsEntry {
-    return {
-      key: isSet(object.key) ? globalThis.String(object.key) : "",
-      value: isSet(object.value) ? globalThis.String(object.value) : "",
-    };
-  },
-
-  toJSON(message: StreamAgentStatusResponse_LabelsEntry): unknown {
-    const obj: any = {};
-    if (message.key !== "") {
-      obj.key = message.key;
-    }
-    if (message.value !== "") {
-      obj.value = message.value;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamAgentStatusResponse_LabelsEntry>, I>>(
@@ -1901,36 +1478,6 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamEventsRequest {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      after: isSet(object.after) ? BigInt(object.after) : 0n,
-      objects: globalThis.Array.isArray(object?.objects) ? object.objects.map((e: any) => globalThis.String(e)) : [],
-      log: isSet(object.log) ? globalThis.String(object.log) : "",
-    };
-  },
-
-  toJSON(message: StreamEventsRequest): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.after !== 0n) {
-      obj.after = message.after.toString();
-    }
-    if (message.objects?.length) {
-      obj.objects = message.objects;
-    }
-    if (message.log !== "") {
-      obj.log = message.log;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamEventsRequest>, I>>(base?: I): StreamEventsRequest {
@@ -2063,48 +1610,6 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
     }
   },
 
-  fromJSON(object: any): StreamEventsResponse {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      type: isSet(object.type) ? globalThis.String(object.type) : "",
-      subject: isSet(object.subject) ? globalThis.String(object.subject) : "",
-      number: isSet(object.number) ? BigInt(object.number) : 0n,
-      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
-      dataJson: isSet(object.dataJson)
-        ? globalThis.String(object.dataJson)
-        : isSet(object.data_json)
-        ? globalThis.String(object.data_json)
-        : "",
-      source: isSet(object.source) ? globalThis.String(object.source) : "",
-    };
-  },
-
-  toJSON(message: StreamEventsResponse): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.type !== "") {
-      obj.type = message.type;
-    }
-    if (message.subject !== "") {
-      obj.subject = message.subject;
-    }
-    if (message.number !== 0n) {
-      obj.number = message.number.toString();
-    }
-    if (message.timeMs !== 0n) {
-      obj.timeMs = message.timeMs.toString();
-    }
-    if (message.dataJson !== "") {
-      obj.dataJson = message.dataJson;
-    }
-    if (message.source !== "") {
-      obj.source = message.source;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<StreamEventsResponse>, I>>(base?: I): StreamEventsResponse {
     return StreamEventsResponse.fromPartial(base ?? ({} as any));
   },
@@ -2222,48 +1727,6 @@ export const StreamRunsRequest: MessageFns<StreamRunsRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamRunsRequest {
-    return {
-      tenantId: isSet(object.tenantId)
-        ? globalThis.String(object.tenantId)
-        : isSet(object.tenant_id)
-        ? globalThis.String(object.tenant_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      statuses: globalThis.Array.isArray(object?.statuses) ? object.statuses.map((e: any) => runStatusFromJSON(e)) : [],
-      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
-    };
-  },
-
-  toJSON(message: StreamRunsRequest): unknown {
-    const obj: any = {};
-    if (message.tenantId !== "") {
-      obj.tenantId = message.tenantId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.statuses?.length) {
-      obj.statuses = message.statuses.map((e) => runStatusToJSON(e));
-    }
-    if (message.revision !== "") {
-      obj.revision = message.revision;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamRunsRequest>, I>>(base?: I): StreamRunsRequest {
@@ -2436,80 +1899,6 @@ export const StreamRunsResponse: MessageFns<StreamRunsResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): StreamRunsResponse {
-    return {
-      runId: isSet(object.runId)
-        ? globalThis.String(object.runId)
-        : isSet(object.run_id)
-        ? globalThis.String(object.run_id)
-        : "",
-      pipelineId: isSet(object.pipelineId)
-        ? globalThis.String(object.pipelineId)
-        : isSet(object.pipeline_id)
-        ? globalThis.String(object.pipeline_id)
-        : "",
-      projectId: isSet(object.projectId)
-        ? globalThis.String(object.projectId)
-        : isSet(object.project_id)
-        ? globalThis.String(object.project_id)
-        : "",
-      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
-      waitingFor: isSet(object.waitingFor)
-        ? WaitingFor.fromJSON(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? WaitingFor.fromJSON(object.waiting_for)
-        : undefined,
-      eventNumber: isSet(object.eventNumber)
-        ? BigInt(object.eventNumber)
-        : isSet(object.event_number)
-        ? BigInt(object.event_number)
-        : 0n,
-      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
-      reset: isSet(object.reset) ? globalThis.Boolean(object.reset) : false,
-      caughtUp: isSet(object.caughtUp)
-        ? globalThis.Boolean(object.caughtUp)
-        : isSet(object.caught_up)
-        ? globalThis.Boolean(object.caught_up)
-        : false,
-      removed: isSet(object.removed) ? globalThis.Boolean(object.removed) : false,
-    };
-  },
-
-  toJSON(message: StreamRunsResponse): unknown {
-    const obj: any = {};
-    if (message.runId !== "") {
-      obj.runId = message.runId;
-    }
-    if (message.pipelineId !== "") {
-      obj.pipelineId = message.pipelineId;
-    }
-    if (message.projectId !== "") {
-      obj.projectId = message.projectId;
-    }
-    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
-      obj.status = runStatusToJSON(message.status);
-    }
-    if (message.waitingFor !== undefined) {
-      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
-    }
-    if (message.eventNumber !== 0n) {
-      obj.eventNumber = message.eventNumber.toString();
-    }
-    if (message.revision !== "") {
-      obj.revision = message.revision;
-    }
-    if (message.reset !== false) {
-      obj.reset = message.reset;
-    }
-    if (message.caughtUp !== false) {
-      obj.caughtUp = message.caughtUp;
-    }
-    if (message.removed !== false) {
-      obj.removed = message.removed;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<StreamRunsResponse>, I>>(base?: I): StreamRunsResponse {
@@ -2740,19 +2129,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isObject(value: any): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

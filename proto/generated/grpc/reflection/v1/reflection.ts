@@ -185,52 +185,6 @@ export const ServerReflectionRequest: MessageFns<ServerReflectionRequest> = {
     }
   },
 
-  fromJSON(object: any): ServerReflectionRequest {
-    return {
-      host: isSet(object.host) ? globalThis.String(object.host) : "",
-      messageRequest: isSet(object.fileByFilename)
-        ? { $case: "fileByFilename", value: globalThis.String(object.fileByFilename) }
-        : isSet(object.file_by_filename)
-        ? { $case: "fileByFilename", value: globalThis.String(object.file_by_filename) }
-        : isSet(object.fileContainingSymbol)
-        ? { $case: "fileContainingSymbol", value: globalThis.String(object.fileContainingSymbol) }
-        : isSet(object.file_containing_symbol)
-        ? { $case: "fileContainingSymbol", value: globalThis.String(object.file_containing_symbol) }
-        : isSet(object.fileContainingExtension)
-        ? { $case: "fileContainingExtension", value: ExtensionRequest.fromJSON(object.fileContainingExtension) }
-        : isSet(object.file_containing_extension)
-        ? { $case: "fileContainingExtension", value: ExtensionRequest.fromJSON(object.file_containing_extension) }
-        : isSet(object.allExtensionNumbersOfType)
-        ? { $case: "allExtensionNumbersOfType", value: globalThis.String(object.allExtensionNumbersOfType) }
-        : isSet(object.all_extension_numbers_of_type)
-        ? { $case: "allExtensionNumbersOfType", value: globalThis.String(object.all_extension_numbers_of_type) }
-        : isSet(object.listServices)
-        ? { $case: "listServices", value: globalThis.String(object.listServices) }
-        : isSet(object.list_services)
-        ? { $case: "listServices", value: globalThis.String(object.list_services) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: ServerReflectionRequest): unknown {
-    const obj: any = {};
-    if (message.host !== "") {
-      obj.host = message.host;
-    }
-    if (message.messageRequest?.$case === "fileByFilename") {
-      obj.fileByFilename = message.messageRequest.value;
-    } else if (message.messageRequest?.$case === "fileContainingSymbol") {
-      obj.fileContainingSymbol = message.messageRequest.value;
-    } else if (message.messageRequest?.$case === "fileContainingExtension") {
-      obj.fileContainingExtension = ExtensionRequest.toJSON(message.messageRequest.value);
-    } else if (message.messageRequest?.$case === "allExtensionNumbersOfType") {
-      obj.allExtensionNumbersOfType = message.messageRequest.value;
-    } else if (message.messageRequest?.$case === "listServices") {
-      obj.listServices = message.messageRequest.value;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ServerReflectionRequest>, I>>(base?: I): ServerReflectionRequest {
     return ServerReflectionRequest.fromPartial(base ?? ({} as any));
   },
@@ -330,32 +284,6 @@ export const ExtensionRequest: MessageFns<ExtensionRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ExtensionRequest {
-    return {
-      containingType: isSet(object.containingType)
-        ? globalThis.String(object.containingType)
-        : isSet(object.containing_type)
-        ? globalThis.String(object.containing_type)
-        : "",
-      extensionNumber: isSet(object.extensionNumber)
-        ? globalThis.Number(object.extensionNumber)
-        : isSet(object.extension_number)
-        ? globalThis.Number(object.extension_number)
-        : 0,
-    };
-  },
-
-  toJSON(message: ExtensionRequest): unknown {
-    const obj: any = {};
-    if (message.containingType !== "") {
-      obj.containingType = message.containingType;
-    }
-    if (message.extensionNumber !== 0) {
-      obj.extensionNumber = Math.round(message.extensionNumber);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ExtensionRequest>, I>>(base?: I): ExtensionRequest {
@@ -480,64 +408,6 @@ export const ServerReflectionResponse: MessageFns<ServerReflectionResponse> = {
     }
   },
 
-  fromJSON(object: any): ServerReflectionResponse {
-    return {
-      validHost: isSet(object.validHost)
-        ? globalThis.String(object.validHost)
-        : isSet(object.valid_host)
-        ? globalThis.String(object.valid_host)
-        : "",
-      originalRequest: isSet(object.originalRequest)
-        ? ServerReflectionRequest.fromJSON(object.originalRequest)
-        : isSet(object.original_request)
-        ? ServerReflectionRequest.fromJSON(object.original_request)
-        : undefined,
-      messageResponse: isSet(object.fileDescriptorResponse)
-        ? { $case: "fileDescriptorResponse", value: FileDescriptorResponse.fromJSON(object.fileDescriptorResponse) }
-        : isSet(object.file_descriptor_response)
-        ? { $case: "fileDescriptorResponse", value: FileDescriptorResponse.fromJSON(object.file_descriptor_response) }
-        : isSet(object.allExtensionNumbersResponse)
-        ? {
-          $case: "allExtensionNumbersResponse",
-          value: ExtensionNumberResponse.fromJSON(object.allExtensionNumbersResponse),
-        }
-        : isSet(object.all_extension_numbers_response)
-        ? {
-          $case: "allExtensionNumbersResponse",
-          value: ExtensionNumberResponse.fromJSON(object.all_extension_numbers_response),
-        }
-        : isSet(object.listServicesResponse)
-        ? { $case: "listServicesResponse", value: ListServiceResponse.fromJSON(object.listServicesResponse) }
-        : isSet(object.list_services_response)
-        ? { $case: "listServicesResponse", value: ListServiceResponse.fromJSON(object.list_services_response) }
-        : isSet(object.errorResponse)
-        ? { $case: "errorResponse", value: ErrorResponse.fromJSON(object.errorResponse) }
-        : isSet(object.error_response)
-        ? { $case: "errorResponse", value: ErrorResponse.fromJSON(object.error_response) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: ServerReflectionResponse): unknown {
-    const obj: any = {};
-    if (message.validHost !== "") {
-      obj.validHost = message.validHost;
-    }
-    if (message.originalRequest !== undefined) {
-      obj.originalRequest = ServerReflectionRequest.toJSON(message.originalRequest);
-    }
-    if (message.messageResponse?.$case === "fileDescriptorResponse") {
-      obj.fileDescriptorResponse = FileDescriptorResponse.toJSON(message.messageResponse.value);
-    } else if (message.messageResponse?.$case === "allExtensionNumbersResponse") {
-      obj.allExtensionNumbersResponse = ExtensionNumberResponse.toJSON(message.messageResponse.value);
-    } else if (message.messageResponse?.$case === "listServicesResponse") {
-      obj.listServicesResponse = ListServiceResponse.toJSON(message.messageResponse.value);
-    } else if (message.messageResponse?.$case === "errorResponse") {
-      obj.errorResponse = ErrorResponse.toJSON(message.messageResponse.value);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ServerReflectionResponse>, I>>(base?: I): ServerReflectionResponse {
     return ServerReflectionResponse.fromPartial(base ?? ({} as any));
   },
@@ -634,24 +504,6 @@ export const FileDescriptorResponse: MessageFns<FileDescriptorResponse> = {
     }
   },
 
-  fromJSON(object: any): FileDescriptorResponse {
-    return {
-      fileDescriptorProto: globalThis.Array.isArray(object?.fileDescriptorProto)
-        ? object.fileDescriptorProto.map((e: any) => Buffer.from(bytesFromBase64(e)))
-        : globalThis.Array.isArray(object?.file_descriptor_proto)
-        ? object.file_descriptor_proto.map((e: any) => Buffer.from(bytesFromBase64(e)))
-        : [],
-    };
-  },
-
-  toJSON(message: FileDescriptorResponse): unknown {
-    const obj: any = {};
-    if (message.fileDescriptorProto?.length) {
-      obj.fileDescriptorProto = message.fileDescriptorProto.map((e) => base64FromBytes(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<FileDescriptorResponse>, I>>(base?: I): FileDescriptorResponse {
     return FileDescriptorResponse.fromPartial(base ?? ({} as any));
   },
@@ -732,32 +584,6 @@ export const ExtensionNumberResponse: MessageFns<ExtensionNumberResponse> = {
     }
   },
 
-  fromJSON(object: any): ExtensionNumberResponse {
-    return {
-      baseTypeName: isSet(object.baseTypeName)
-        ? globalThis.String(object.baseTypeName)
-        : isSet(object.base_type_name)
-        ? globalThis.String(object.base_type_name)
-        : "",
-      extensionNumber: globalThis.Array.isArray(object?.extensionNumber)
-        ? object.extensionNumber.map((e: any) => globalThis.Number(e))
-        : globalThis.Array.isArray(object?.extension_number)
-        ? object.extension_number.map((e: any) => globalThis.Number(e))
-        : [],
-    };
-  },
-
-  toJSON(message: ExtensionNumberResponse): unknown {
-    const obj: any = {};
-    if (message.baseTypeName !== "") {
-      obj.baseTypeName = message.baseTypeName;
-    }
-    if (message.extensionNumber?.length) {
-      obj.extensionNumber = message.extensionNumber.map((e) => Math.round(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ExtensionNumberResponse>, I>>(base?: I): ExtensionNumberResponse {
     return ExtensionNumberResponse.fromPartial(base ?? ({} as any));
   },
@@ -814,22 +640,6 @@ export const ListServiceResponse: MessageFns<ListServiceResponse> = {
     }
   },
 
-  fromJSON(object: any): ListServiceResponse {
-    return {
-      service: globalThis.Array.isArray(object?.service)
-        ? object.service.map((e: any) => ServiceResponse.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: ListServiceResponse): unknown {
-    const obj: any = {};
-    if (message.service?.length) {
-      obj.service = message.service.map((e) => ServiceResponse.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ListServiceResponse>, I>>(base?: I): ListServiceResponse {
     return ListServiceResponse.fromPartial(base ?? ({} as any));
   },
@@ -883,18 +693,6 @@ export const ServiceResponse: MessageFns<ServiceResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ServiceResponse {
-    return { name: isSet(object.name) ? globalThis.String(object.name) : "" };
-  },
-
-  toJSON(message: ServiceResponse): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ServiceResponse>, I>>(base?: I): ServiceResponse {
@@ -963,32 +761,6 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
     }
   },
 
-  fromJSON(object: any): ErrorResponse {
-    return {
-      errorCode: isSet(object.errorCode)
-        ? globalThis.Number(object.errorCode)
-        : isSet(object.error_code)
-        ? globalThis.Number(object.error_code)
-        : 0,
-      errorMessage: isSet(object.errorMessage)
-        ? globalThis.String(object.errorMessage)
-        : isSet(object.error_message)
-        ? globalThis.String(object.error_message)
-        : "",
-    };
-  },
-
-  toJSON(message: ErrorResponse): unknown {
-    const obj: any = {};
-    if (message.errorCode !== 0) {
-      obj.errorCode = Math.round(message.errorCode);
-    }
-    if (message.errorMessage !== "") {
-      obj.errorMessage = message.errorMessage;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ErrorResponse>, I>>(base?: I): ErrorResponse {
     return ErrorResponse.fromPartial(base ?? ({} as any));
   },
@@ -1043,14 +815,6 @@ export const ServerReflectionClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
 export type DeepPartial<T> = T extends bigint ? string | number | bigint
@@ -1064,15 +828,9 @@ type KeysOfUnion<T> = T extends T ? keyof T : never;
 export type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }
