@@ -15,6 +15,8 @@ const BATCH = 128;
 const LOW = 32;
 /** How many pipes are open before a step needs them: the two of the next step. */
 const READY = 2;
+/** How long the opening of those waits: until then, the agent would take a processor from the process of the step that begins. */
+const OPEN_AFTER_MS = 2;
 
 /** One pipe for one stream of one step. */
 export interface OutputPipe {
@@ -75,11 +77,11 @@ export class FifoPool {
     }
   }
 
-  /** Opens the pipes of the next step in a later turn of the event loop: the step that has just taken some starts first. */
+  /** Opens the pipes of the next step later: the step that has just taken some starts first. */
   #openSoon(): void {
     if (this.#isOpening || this.#ready.length >= READY) return;
     this.#isOpening = true;
-    setImmediate(() => {
+    setTimeout(() => {
       this.#isOpening = false;
       try {
         while (this.#ready.length < READY) this.#ready.push(this.#open());
@@ -88,7 +90,7 @@ export class FifoPool {
       }
       // They must not keep the process alive.
       for (const { reader } of this.#ready) reader.unref();
-    }).unref();
+    }, OPEN_AFTER_MS).unref();
   }
 
   #open(): OutputPipe {

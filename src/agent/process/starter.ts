@@ -15,11 +15,13 @@ import { KILL_ALL, MARK } from "./kill-script.ts";
 import type { Launch } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
 import { StartedProcess } from "./started-process.ts";
-import { starterCommand } from "./starter-script.ts";
+import { MAX_SPARE_REQUEST_BYTES, starterCommand } from "./starter-script.ts";
 import type { StepKeeper } from "./step-keeper.ts";
 
 /** A starter that was asked to end has so much time. */
 const END_MS = 2_000;
+/** For a step that runs longer than this, the next spare process is not made after it but beside it. */
+const SPARE_BESIDE_MS = 20;
 
 export interface StarterOptions {
   /** The prefix of the marks of all processes under the lease. */
@@ -31,6 +33,12 @@ export interface StarterOptions {
   readonly keeper: StepKeeper;
 }
 
+/** A process that waits for a step. */
+interface Spare {
+  readonly id: string;
+  readonly pid: number;
+}
+
 export class Starter {
   readonly leaseMark: string;
   /** Resolves when the starter has ended and no process of its steps is left. */
@@ -38,9 +46,15 @@ export class Starter {
   readonly #options: StarterOptions;
   readonly #child: ChildProcess;
   readonly #connection: Socket;
+  /** Leads to the spare process. */
+  readonly #requests: Socket;
   /** Those whose end the starter has not told. */
   readonly #processes = new Map<string, StartedProcess>();
   readonly #pids = new Set<number>();
+  #spare: Spare | undefined;
+  /** The last one that was given a step. */
+  #given: Spare | undefined;
+  #spareTimer: NodeJS.Timeout | undefined;
   #made = 0;
   #text = "";
   #isReady = false;
@@ -60,7 +74,7 @@ export class Starter {
     const child = spawn(program, args, {
       cwd: "/",
       env,
-      stdio: ["ignore", "ignore", "ignore", "pipe"],
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
       detached: true,
     });
     child.on("error", () => {});
@@ -70,6 +84,8 @@ export class Starter {
     this.#connection.setEncoding("latin1");
     this.#connection.on("error", () => {}); // "exit" follows.
     this.#connection.on("data", (text: string) => this.#receive(text));
+    this.#requests = child.stdio[4] as Socket;
+    this.#requests.on("error", () => {}); // Its reader has ended: the starter tells of that.
     this.gone = once(child, "exit").then(() => this.#ended());
   }
 
@@ -79,6 +95,11 @@ export class Starter {
 
   get isUsed(): boolean {
     return this.#processes.size > 0;
+  }
+
+  /** True while a process that was forked before waits for the next step. */
+  get hasSpare(): boolean {
+    return this.#spare !== undefined;
   }
 
   /** Its process group, which holds no step. */
@@ -92,21 +113,44 @@ export class Starter {
   }
 
   start(launch: Launch): StartedProcess {
+    const spare = this.#spare;
+    if (spare !== undefined) {
+      const mark = this.#markOf(spare.id);
+      const request = requestOf(spare.id, this.#cgroupOf(mark), mark, launch);
+      if (request.length <= MAX_SPARE_REQUEST_BYTES) return this.#give(spare, mark, request);
+    }
     const id = String(++this.#made);
-    const { prefix, cgroupFolder, keeper } = this.#options;
-    const mark = `${prefix}${id};`;
-    const cgroup = cgroupFolder === undefined ? undefined : join(cgroupFolder, mark);
-    const process = new StartedProcess({ mark, cgroup, keeper, siblings: this.#pids });
-    this.#processes.set(id, process);
-    const { command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile } = launch;
-    // A shell that changes its folder sets PWD.
-    const variables = Object.entries({ PWD: cwd, ...env, [MARK]: mark }).map(([name, value]) => `${name}=${value}`);
-    const places = [cgroup ?? "", mark, cwd, stdin, stdout, stderr, permitFile];
-    const request = Buffer.from([id, ...places, command.length, ...command, ...variables].join("\0"));
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(request.length);
-    this.#connection.write(Buffer.concat([length, request]));
+    const mark = this.#markOf(id);
+    const process = this.#open(id, mark);
+    this.#connection.write(requestOf(id, this.#cgroupOf(mark), mark, launch));
     return process;
+  }
+
+  /** Has the spare process become that of a step. */
+  #give(spare: Spare, mark: string, request: Buffer): StartedProcess {
+    const { id, pid } = spare;
+    [this.#spare, this.#given] = [undefined, spare];
+    const process = this.#open(id, mark);
+    this.#requests.write(request);
+    process.receive("s", [String(pid)]);
+    this.#spareTimer = setTimeout(() => this.#connection.write(framed(id)), SPARE_BESIDE_MS);
+    return process;
+  }
+
+  #open(id: string, mark: string): StartedProcess {
+    const { keeper } = this.#options;
+    const process = new StartedProcess({ mark, cgroup: this.#cgroupOf(mark), keeper, siblings: this.#pids });
+    this.#processes.set(id, process);
+    return process;
+  }
+
+  #markOf(id: string): string {
+    return `${this.#options.prefix}${id};`;
+  }
+
+  #cgroupOf(mark: string): string | undefined {
+    const { cgroupFolder } = this.#options;
+    return cgroupFolder === undefined ? undefined : join(cgroupFolder, mark);
   }
 
   /** Ends the starter and all that it has started. Idempotent. */
@@ -114,6 +158,7 @@ export class Starter {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#connection.end();
+    this.#requests.destroy();
     // A step may have stopped it. What it should have killed is killed when it has ended.
     const timer = setTimeout(() => signalGroup(this.group, "SIGKILL"), END_MS);
     void this.gone.then(() => clearTimeout(timer));
@@ -132,8 +177,17 @@ export class Starter {
       if (kind === "ready") this.#isReady = true;
       // All steps are killed now, and they are lost.
       if (this.#isEnding) continue;
+      if (kind === "r") {
+        this.#spare = { id, pid: Number(rest[0]) };
+        continue;
+      }
       const process = this.#processes.get(id);
-      if (kind === "f" || kind === "x") this.#processes.delete(id);
+      if (kind === "f" || kind === "x") {
+        this.#processes.delete(id);
+        if (this.#spare?.id === id) this.#spare = undefined;
+        // Its starter makes another one by itself.
+        if (this.#given?.id === id) clearTimeout(this.#spareTimer);
+      }
       process?.receive(kind!, rest);
     }
   }
@@ -141,6 +195,10 @@ export class Starter {
   /** Kills and removes what a killed starter has left. */
   async #ended(): Promise<void> {
     this.#hasEnded = true;
+    this.#spare = undefined;
+    // A spare process that was not killed with the starter ends now.
+    this.#requests.destroy();
+    clearTimeout(this.#spareTimer);
     const left = [...this.#processes.values()];
     this.#processes.clear();
     if (!this.#isReady) {
@@ -152,4 +210,22 @@ export class Starter {
     await killAllMarked(...this.#killArguments);
     for (const process of left) process.lose();
   }
+}
+
+/** The request for a process: see starter-script.ts. */
+function requestOf(id: string, cgroup: string | undefined, mark: string, launch: Launch): Buffer {
+  const { command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile } = launch;
+  // A shell that changes its folder sets PWD.
+  const variables = Object.entries({ PWD: cwd, ...env, [MARK]: mark }).map(([name, value]) => `${name}=${value}`);
+  const places = [cgroup ?? "", mark, cwd, stdin, stdout, stderr, permitFile];
+  return framed([id, ...places, command.length, ...command, ...variables].join("\0"));
+}
+
+/** The text behind its length. */
+function framed(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(4 + length);
+  bytes.writeUInt32BE(length);
+  bytes.write(text, 4);
+  return bytes;
 }

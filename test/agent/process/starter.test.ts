@@ -10,6 +10,7 @@ import { expect } from "chai";
 import type { Launch } from "../../../src/agent/process/launch-protocol.ts";
 import { killAllMarked } from "../../../src/agent/process/kill-all.ts";
 import { Starter } from "../../../src/agent/process/starter.ts";
+import type { StartedProcess } from "../../../src/agent/process/started-process.ts";
 import { starterCommand } from "../../../src/agent/process/starter-script.ts";
 import { LocalKeeper } from "../../../src/agent/process/step-keeper.ts";
 import { UsageMeter } from "../../../src/agent/process/usage-meter.ts";
@@ -153,7 +154,7 @@ describe("a starter", () => {
     let spare: number;
     beforeEach(async () => {
       expect(await starter.start(launch(["true"])).exited).to.include({ code: 0 });
-      await until("the spare", () => childrenOf(starter.group).length === 1);
+      await until("the spare", () => starter.hasSpare);
       spare = childrenOf(starter.group)[0]!;
     });
 
@@ -174,9 +175,9 @@ describe("a starter", () => {
 
     it("starts the next step without it when the spare was killed, or when the request is large", async () => {
       process.kill(spare, "SIGKILL");
-      await until("the end of the spare", () => childrenOf(starter.group).length === 0);
+      await until("the end of the spare", () => !starter.hasSpare);
       expect(await starter.start(launch(["true"])).exited).to.include({ code: 0 });
-      await until("another spare", () => childrenOf(starter.group).length === 1);
+      await until("another spare", () => starter.hasSpare);
       const env = { PATH: process.env["PATH"]!, LARGE: "x".repeat(100_000) };
       const { exited } = starter.start(launch(["sh", "-c", "echo ${#LARGE}"], { env }));
       expect(await exited).to.include({ code: 0 });
@@ -189,6 +190,58 @@ describe("a starter", () => {
       await until("the end of the spare", () => !existsSync(`/proc/${spare}`));
     });
 
+    describe("that is stopped when it is given a step", () => {
+      let step: StartedProcess;
+      beforeEach(() => {
+        process.kill(spare, "SIGSTOP");
+        step = starter.start(launch(["touch", join(folder, "ran")]));
+      });
+      const hasRun = () => existsSync(join(folder, "ran"));
+
+      it("passes the step to no other process when it is killed", async () => {
+        process.kill(spare, "SIGKILL");
+        expect(await step.exited).to.include({ signal: "SIGKILL" });
+        await step.gone;
+        expect(await starter.start(launch(["true"])).exited).to.include({ code: 0 });
+        await until("another spare", () => starter.hasSpare);
+        const [next] = childrenOf(starter.group);
+        expect(await starter.start(launch(["sh", "-c", "echo $$"])).exited).to.include({ code: 0 });
+        expect(await written("out")).to.equal(`${next}\n`);
+        expect(hasRun()).to.equal(false);
+      });
+
+      it("has no other one beside it before it has read its request, and the next step starts without", async () => {
+        expect(await starter.start(launch(["sleep", "0.1"])).exited).to.include({ code: 0 });
+        expect(childrenOf(starter.group)).to.deep.equal([spare]);
+        expect(hasRun()).to.equal(false);
+        process.kill(spare, "SIGCONT");
+        expect(await step.exited).to.include({ code: 0 });
+        expect(hasRun()).to.equal(true);
+        await until("another spare", () => childrenOf(starter.group).some((pid) => pid !== spare));
+      });
+
+      it("does not begin the step when the agent kills it", async () => {
+        step.kill();
+        expect(await step.exited).to.include({ signal: "SIGKILL" });
+        await step.gone;
+        expect([hasRun(), existsSync(`/proc/${spare}`)]).to.deep.equal([false, false]);
+      });
+
+      for (const [how, end] of [
+        ["is killed", () => process.kill(starter.group, "SIGKILL")],
+        ["ends with its agent", () => starter.end()],
+      ] as const) {
+        it(`does not begin the step when the starter ${how}`, async () => {
+          end();
+          expect(await step.exited).to.equal(undefined);
+          await step.gone;
+          await starter.gone;
+          await until("the end of the spare", () => !existsSync(`/proc/${spare}`));
+          expect(hasRun()).to.equal(false);
+        });
+      }
+    });
+
     it("tells why a program did not start", async () => {
       expect(await starter.start(launch(["true"], { permitFile: join(folder, "none") })).exited).to.include({
         obstacle: "permit",
@@ -199,7 +252,7 @@ describe("a starter", () => {
   it("starts processes also where clone3 is forbidden", async () => {
     // There is no system call of this number, so that the answer is that of a container that forbids clone3.
     const [program, ...args] = starterCommand("exit", [])!.map((text) => text.replace("syscall(435,", "syscall(9435,"));
-    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "inherit", "pipe"] });
+    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "inherit", "pipe", "pipe"] });
     const connection = child.stdio[3] as Socket;
     let answers = "";
     connection.on("data", (text) => (answers += text.toString()));
@@ -209,8 +262,8 @@ describe("a starter", () => {
     request.writeUInt32BE(request.length - 4);
     connection.write(request);
     await until("the end of the process", () => answers.includes("x 1"));
-    expect(answers).to.match(/^ready\ns 1 \d+\nx 1 1280 \d+ 0\n$/);
     connection.end();
     await once(child, "exit");
+    expect(answers).to.match(/^ready\ns 1 \d+\nx 1 1280 \d+ 0\n(r s1 \d+\n)?$/);
   });
 });
