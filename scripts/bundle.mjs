@@ -3,8 +3,8 @@
  * dependencies, because reading and linking some 1,500 modules one by one takes longer than everything else that a start
  * does. Code that several parts share, and code that is imported only when it is used, stands in files of its own.
  *
- * The names of functions stay as they are, and source maps lie beside the files: `NODE_OPTIONS=--enable-source-maps`
- * makes error traces name the sources.
+ * The names of the program's functions stay as they are, and source maps lie beside the files:
+ * `NODE_OPTIONS=--enable-source-maps` makes error traces name the sources.
  */
 import {
   chmodSync,

@@ -1,6 +1,9 @@
 /** How esbuild joins the sources of a program with their dependencies. */
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
 
 /** The files that a process starts with. They lie in one folder, because each finds the others beside itself. */
 export const ENTRIES = {
@@ -29,6 +32,41 @@ const UNUSED = [
     contents: 'module.exports = require("../../../mime-db/db.json");',
   },
 ];
+
+/** The scripts of BullMQ that mailboxes call, by the names of their commands. Another one only answers that it is missing. */
+const MAILBOX_SCRIPTS = JSON.parse(readFileSync(new URL("mailbox-scripts.json", import.meta.url), "utf8"));
+
+/** Parts of packages that become shorter, each with what makes its new text of its path. */
+const SHORTENED = [
+  {
+    part: /\bbullmq\/dist\/cjs\/scripts\/\w+-\d+\.js$/,
+    shorten: (path) => {
+      const [, name, keys] = /^(\w+)-(\d+)\.js$/.exec(basename(path));
+      if (MAILBOX_SCRIPTS.includes(name)) return undefined;
+      const content = `return redis.error_reply("the program is made without the script ${name}")`;
+      return `exports.${name} = ${JSON.stringify({ name, content, keys: Number(keys) })};`;
+    },
+  },
+  {
+    // Most media types have nothing that is ever asked for.
+    part: /\bmime-db\/db\.json$/,
+    shorten: async (path) => {
+      const types = Object.entries(JSON.parse(await readFile(path, "utf8")));
+      return JSON.stringify(
+        Object.fromEntries(
+          types.filter(([, { extensions, charset, compressible }]) => extensions ?? charset ?? compressible),
+        ),
+      );
+    },
+  },
+];
+
+/**
+ * V8 keeps the text of a program in memory. So local names are shortened in generated code and in those files of packages that are no
+ * ES modules: their names at the top, among them those of classes, stay as they are.
+ */
+const SHORT_NAMES = /\bnode_modules\/.*\.c?js$|\bproto\/generated\/.*\.ts$/;
+const IS_MODULE = /^(import|export)\b/m;
 
 export const BUNDLING = {
   absWorkingDir: dirname(dirname(fileURLToPath(import.meta.url))),
@@ -73,6 +111,25 @@ export const BUNDLING = {
         for (const { part, contents } of UNUSED) {
           onLoad({ filter: part }, ({ path }) => ({ contents, resolveDir: dirname(path), loader: "js" }));
         }
+      },
+    },
+    {
+      name: "shorter",
+      setup({ onLoad }) {
+        for (const { part, shorten } of SHORTENED) {
+          onLoad({ filter: part }, async ({ path }) => {
+            const contents = await shorten(path);
+            return contents === undefined ? undefined : { contents, loader: path.endsWith(".json") ? "json" : "js" };
+          });
+        }
+        onLoad({ filter: SHORT_NAMES }, async ({ path }) => {
+          const text = await readFile(path, "utf8");
+          const isGenerated = path.endsWith(".ts");
+          if (!isGenerated && IS_MODULE.test(text)) return undefined;
+          const loader = isGenerated ? "ts" : "js";
+          const { code } = await transform(text, { loader, target: "node20.19", minifyIdentifiers: true });
+          return { contents: code, loader: "js" };
+        });
       },
     },
   ],

@@ -313,6 +313,7 @@ export class Activation {
       head: saved,
       changed: toStored(changed, type),
       events,
+      keepsStatus: head.summary.status === loaded.head.summary.status,
       ...(left.length > 0 && { ended: toStored(left, type) }),
     });
     this.#context.onSaving?.(toPerform.slice(this.#grace.owed.length));

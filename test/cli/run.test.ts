@@ -67,6 +67,10 @@ describe("run", function () {
       - name: breaks
         uses: shell
         args: { script: 'seq 1 60; echo oh no >&2; exit 3' }
+      - name: silent
+        when: always()
+        uses: shell
+        args: { script: 'exit 1' }
 `);
     expect((await started.exited).code, started.stdout + started.stderr).to.equal(1);
     const { stdout } = started;
@@ -74,6 +78,9 @@ describe("run", function () {
     expect(stdout).to.match(/breaks, last 50 of 61 lines \(all with --verbose\)/);
     expect(stdout).to.contain("breaks | oh no").and.to.contain("breaks | 12\n").and.not.to.contain("breaks | 11\n");
     expect(stdout).not.to.contain("not shown");
+    expect(stdout)
+      .to.contain("build/silent has written no lines")
+      .and.not.to.match(/Log of \S+silent/);
   });
 
   it("stops the run on Ctrl-C, ends its processes and exits with 130", async () => {

@@ -1,6 +1,8 @@
 /** The contract of lists that are read page by page. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { cacheIdOf, newId } from "../../src/domain/ids.ts";
+import type { RunStatus } from "../../src/domain/status.ts";
+import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
 import { COUNTED_AT_MOST, isTooDeep, type ListPlace, type Page, MAX_PASSED } from "../../src/stores/ports/pages.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { planOf } from "../support/plans.ts";
@@ -15,6 +17,26 @@ interface Listed<T> {
 export function listPagesContract(open: () => Stores): void {
   describe("lists", () => {
     const times = [4, 1, 3, 1, 2, 2, 4];
+
+    it("of runs with a status have each run, also after a save that keeps it", async () => {
+      const { aggregates } = open();
+      const aggregate = sampleAggregate({ pipelineId: newId("pl") });
+      const { rootId, summary } = aggregate.head;
+      const { pipelineId } = summary;
+      await aggregates.create(aggregate);
+      const listed = async (status: RunStatus) => {
+        const page = { page: 1, pageSize: 10, descending: true };
+        return (await aggregates.listRuns({ pipelineId, status }, page)).list.map((head) => head.version);
+      };
+      const kept = saveOf(aggregate, { eventNumber: 7, summary: { ...summary, startedAt: 5 } });
+      expect(await aggregates.save({ ...kept, keepsStatus: true })).to.equal("saved");
+      expect((await aggregates.load(rootId))?.head).to.deep.include({ version: 2, eventNumber: 7 });
+      expect((await aggregates.load(rootId))?.head.summary).to.deep.equal({ ...summary, startedAt: 5 });
+      expect(await listed(summary.status)).to.deep.equal([2]);
+      const ended = saveOf({ head: kept.head as AggregateHead }, { summary: { ...summary, status: "failed" } });
+      expect(await aggregates.save({ ...ended, keepsStatus: false })).to.equal("saved");
+      expect([await listed(summary.status), await listed("failed")]).to.deep.equal([[], [3]]);
+    });
 
     async function expectPages<T>({ page, placeOf }: Listed<T>): Promise<void> {
       const whole = await page({ page: 1, pageSize: 100 });

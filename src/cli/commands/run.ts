@@ -122,7 +122,9 @@ async function printFailures(api: ApiClient, screen: Screen, ended: RunDetail, s
       const entries = await readLog(api, ended.pipelineId, job, step, signal);
       const left = entries.length - SHOWN_LINES;
       const rest = left > 0 ? `, last ${SHOWN_LINES} of ${entries.length} lines (all with --verbose)` : "";
-      screen.print("", screen.paint("bold", `Log of ${stepTitle(job, step)}${rest}`));
+      const title = stepTitle(job, step);
+      const head = entries.length === 0 ? `${title} has written no lines` : `Log of ${title}${rest}`;
+      screen.print("", screen.paint("bold", head));
       screen.print(...entries.slice(-SHOWN_LINES).map((entry) => logLine(screen.paint, job, step, entry)));
     }
   }

@@ -97,7 +97,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.loadActors(rootId, ids);
       return found && readAggregate(found);
     },
-    save({ expectedVersion, head, changed, events, ended }) {
+    save({ expectedVersion, head, changed, events, ended, keepsStatus = false }) {
       const schema = Math.max(head.schema, writes());
       const owed = store.savesEventsAtOnce ? owedBesideEvents(head.owed, events) : head.owed;
       return store.save({
@@ -107,6 +107,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
         changed: changed.map((actor) => written(actor, schema)),
         events,
         packs: writes() >= PACKED_RECORDS_SCHEMA,
+        keepsStatus,
         ...(ended && { ended: ended.map((actor) => written(actor, schema)) }),
       });
     },

@@ -214,6 +214,8 @@ export interface AggregateSave<Root extends RootId = RunId> {
   readonly ended?: readonly StoredActor[];
   /** True when every living node reads packed records. */
   readonly packs?: boolean;
+  /** True when the status in the summary is the one that `expectedVersion` has. Indexes of statuses need no change then. */
+  readonly keepsStatus?: boolean;
 }
 
 /** What `create` stores together with a new aggregate. */

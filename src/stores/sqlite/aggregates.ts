@@ -41,7 +41,7 @@ import { readPage } from "./pages.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
 import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
 import { RANK, toActor, toActorOf, toHead } from "./runs/rows.ts";
-import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS, UPSERT_DEPLOYING } from "./runs/writes.ts";
+import { INSERT_HEAD, UPDATE_HEAD, UPDATE_HEAD_BUT_STATUS, UPSERT_ACTORS, UPSERT_DEPLOYING } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
@@ -87,11 +87,12 @@ export class SqliteAggregateStore implements AggregateStore {
     changed,
     events,
     packs = false,
+    keepsStatus = false,
   }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { summary } = head;
     return this.#db.transaction(() => {
       const updated = this.#db.runNow(
-        UPDATE_HEAD,
+        keepsStatus ? UPDATE_HEAD_BUT_STATUS : UPDATE_HEAD,
         head.schema,
         head.version,
         Number(head.final),
@@ -101,10 +102,10 @@ export class SqliteAggregateStore implements AggregateStore {
         head.eventNumber,
         head.nextDueAt,
         JSON.stringify(head.owed),
-        summary.status,
         summary.startedAt,
         summary.endedAt,
         summary.waits && JSON.stringify(summary.waits),
+        ...(keepsStatus ? [] : [summary.status]),
         head.rootId,
         expectedVersion,
       );

@@ -5,7 +5,7 @@ import { isReason } from "../api/errors.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { tell } from "../parts/toast.tsx";
-import { problemText } from "../api/errors.ts";
+import { useSubmit } from "../parts/use-submit.ts";
 import { words } from "../words.ts";
 import { specOf } from "./definition-text.ts";
 import { DiffView } from "../parts/diff-view.tsx";
@@ -83,6 +83,7 @@ export function SaveDialog({
       onConflict();
     }
   };
+  const { submit, isRunning } = useSubmit(send);
   const isProposed = mode === "pr";
   const title = isProposed ? texts.propose : texts.save;
   return (
@@ -93,7 +94,7 @@ export function SaveDialog({
       actions={
         <>
           <Button onClick={onClose}>{words.actions.cancel}</Button>
-          <Button kind="primary" disabled={written.text === base.text} onClick={send}>
+          <Button kind="primary" disabled={written.text === base.text || isRunning} onClick={submit}>
             {title}
           </Button>
         </>
@@ -103,7 +104,7 @@ export function SaveDialog({
         class={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
-          if (written.text !== base.text) send().catch((error: unknown) => tell(problemText(error), "failed"));
+          if (written.text !== base.text) submit();
         }}
       >
         <DiffView diff={compareTexts(base.text, written.text)} label={texts.changes} />

@@ -6,13 +6,13 @@ import x from "lucide-static/icons/x.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
 import { useKeys } from "../app/keys.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { problemText } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
 import { useSettled } from "../parts/use-settled.ts";
+import { useSubmit } from "../parts/use-submit.ts";
 import { words } from "../words.ts";
 import { type Input, readInputs } from "./inputs.ts";
 import { LastRun } from "./last-run.tsx";
@@ -48,18 +48,18 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
     },
     [pipelineId, settled, settledRef, settledRef === "" ? "" : definition?.headCommitSha],
   );
-  const start = async () => {
+  const { submit, isRunning } = useSubmit(async () => {
     const body = { variables, ...placeOf(ref.trim()) };
     const { runId } = await api.post("/pipelines/{pipelineId}/trigger", { path, body });
     tell(texts.started);
     route(`/runs/${runId}`);
-  };
+  });
   useKeys([
     {
       keys: "mod+enter",
       does: texts.start,
       inFields: true,
-      run: () => void start().catch((error: unknown) => tell(problemText(error), "failed")),
+      run: () => submit(),
     },
   ]);
   const name = pipeline.value?.name ?? pipelineId;
@@ -75,13 +75,7 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
       <Loaded of={spec}>
         {({ spec: shown, revisionId }) => (
           <div class={styles["columns"]}>
-            <form
-              class={styles["inputs"]}
-              onSubmit={(event) => {
-                event.preventDefault();
-                start().catch((error: unknown) => tell(problemText(error), "failed"));
-              }}
-            >
+            <form class={styles["inputs"]} onSubmit={submit}>
               {pipeline.value === undefined || pipeline.value.repoUrl === "" ? null : (
                 <label class={styles["field"]}>
                   {texts.ref}
@@ -124,7 +118,7 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
                 </Button>
               </div>
               <div>
-                <Button kind="primary" type="submit" icon={zap}>
+                <Button kind="primary" type="submit" icon={zap} disabled={isRunning}>
                   {texts.start}
                 </Button>
               </div>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import close from "lucide-static/icons/x.svg?raw";
 import { words } from "../words.ts";
 import { Button } from "./button.tsx";
+import { Toasts } from "./toast.tsx";
 import styles from "./dialog.module.css";
 
 interface DialogProps {
@@ -52,6 +53,7 @@ export function Dialog({ title, children, actions, wide = false, bare = false, o
         {children}
         {actions === undefined ? null : <footer class={styles["actions"]}>{actions}</footer>}
       </div>
+      <Toasts />
     </dialog>
   );
 }

@@ -1,5 +1,6 @@
 /** Short messages about what the reader has just done. */
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import circleCheck from "lucide-static/icons/circle-check.svg?raw";
 import circleX from "lucide-static/icons/circle-x.svg?raw";
 import close from "lucide-static/icons/x.svg?raw";
@@ -28,10 +29,25 @@ function drop(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
+/** The places that can show messages, the one in use last. */
+const places = signal<readonly symbol[]>([]);
+
+/**
+ * A place for messages: one of the page, and one of each dialog. The page behind a dialog can be neither read nor pressed, so the
+ * place that was drawn last shows them.
+ */
 export function Toasts() {
+  const place = useRef(Symbol("place")).current;
+  useEffect(() => {
+    places.value = [...places.peek(), place];
+    return () => {
+      places.value = places.peek().filter((one) => one !== place);
+    };
+  }, []);
+  const shown = places.value.at(-1) === place ? toasts.value : [];
   return (
     <div class={styles["toasts"]} role="status" aria-live="polite">
-      {toasts.value.map(({ id, text, kind }) => (
+      {shown.map(({ id, text, kind }) => (
         <div key={id} class={styles["toast"]} data-kind={kind}>
           <Icon svg={kind === "done" ? circleCheck : circleX} />
           <span>{text}</span>

@@ -5,13 +5,13 @@ import { useLocation } from "preact-iso";
 import folder from "lucide-static/icons/folder-git-2.svg?raw";
 import { mayIn, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { problemText } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
 import { Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
 import { StatusIcon } from "../parts/status.tsx";
 import { tell } from "../parts/toast.tsx";
+import { useSubmit } from "../parts/use-submit.ts";
 import styles from "./pipeline.module.css";
 import { pipelineWords } from "./pipeline-words.ts";
 
@@ -49,15 +49,10 @@ export function ConnectRepository({
     const body = sourceOf(given);
     setFound(await api.post("/projects/{projectId}/repository/discover", { path: { projectId }, body }));
   };
+  const { submit, isRunning } = useSubmit(find);
   return (
     <>
-      <form
-        class={styles["form"]}
-        onSubmit={(event) => {
-          event.preventDefault();
-          find().catch((error: unknown) => tell(problemText(error), "failed"));
-        }}
-      >
+      <form class={styles["form"]} onSubmit={submit}>
         {children}
         <label class={styles["field"]}>
           {names.repository}
@@ -92,7 +87,7 @@ export function ConnectRepository({
           />
         </div>
         <span class={styles["buttons"]}>
-          <Button type="submit" kind={found === undefined ? "primary" : "plain"}>
+          <Button type="submit" kind={found === undefined ? "primary" : "plain"} disabled={isRunning}>
             {texts.find}
           </Button>
         </span>

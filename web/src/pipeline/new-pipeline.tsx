@@ -1,16 +1,15 @@
 /** Makes a pipeline: with an example that runs at once on any agent, or from the definitions of a repository. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useFilters } from "../app/place.ts";
 import { currentProject, projects } from "../app/session.ts";
 import { api } from "../api/client.ts";
-import { problemText } from "../api/errors.ts";
 import { STARTER } from "../pages/starter.ts";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { tell } from "../parts/toast.tsx";
+import { useSubmit } from "../parts/use-submit.ts";
 import { words } from "../words.ts";
 import { ConnectRepository } from "./connect-repository.tsx";
 import styles from "./pipeline.module.css";
@@ -65,11 +64,15 @@ export function NewPipelinePage() {
 function FromExample({ projectId, children }: { readonly projectId: string; readonly children: ComponentChildren }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
+  /** What an attempt has made before its second call failed: the next attempt goes on with it. */
+  const made = useRef<{ readonly asked: string; readonly pipelineId: string } | undefined>(undefined);
   const create = async (withExample: boolean) => {
     const wanted = name.trim();
     if (wanted === "") throw new Error(texts.needsName);
     const body = { name: wanted, ...(projectId === "" ? {} : { projectId }) };
-    const { pipelineId } = await api.post("/pipelines", { body });
+    const asked = JSON.stringify(body);
+    if (made.current?.asked !== asked) made.current = { asked, ...(await api.post("/pipelines", { body })) };
+    const { pipelineId } = made.current;
     if (!withExample) {
       route(`/pipelines/${pipelineId}/edit`);
       return;
@@ -80,21 +83,16 @@ function FromExample({ projectId, children }: { readonly projectId: string; read
     });
     route(`/pipelines/${pipelineId}/trigger`);
   };
+  const { submit, isRunning } = useSubmit(() => create(true));
   return (
-    <form
-      class={styles["form"]}
-      onSubmit={(event) => {
-        event.preventDefault();
-        create(true).catch((error: unknown) => tell(problemText(error), "failed"));
-      }}
-    >
+    <form class={styles["form"]} onSubmit={submit}>
       <label class={styles["field"]}>
         {texts.name}
         <input value={name} required autoFocus onInput={(event) => setName(event.currentTarget.value)} />
       </label>
       {children}
       <span class={styles["buttons"]}>
-        <Button kind="primary" type="submit">
+        <Button kind="primary" type="submit" disabled={isRunning}>
           {texts.create}
         </Button>
         <Button onClick={() => create(false)}>{texts.createOwn}</Button>

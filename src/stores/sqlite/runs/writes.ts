@@ -7,10 +7,16 @@ export const INSERT_HEAD = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
   RETURNING EXISTS (SELECT 1 FROM pipeline_deletions AS deletions WHERE deletions.pipeline_id = aggregates.pipeline_id)
     AS is_being_deleted`;
-export const UPDATE_HEAD = `
+/**
+ * SQLite takes an entry out of each index that has a column which is set, and puts it in again, even when the value stays. Three
+ * indexes have the status, and most saves keep it.
+ */
+const updateHead = (columns: string): string => `
   UPDATE aggregates SET schema = ?, version = ?, final = ?, settled = ?, owes = ?, bound = ?, event_number = ?,
-    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?, waits = ?
+    next_due_at = ?, owed = ?, started_at = ?, ended_at = ?, waits = ?${columns}
   WHERE root_id = ? AND version = ?`;
+export const UPDATE_HEAD = updateHead(", status = ?");
+export const UPDATE_HEAD_BUT_STATUS = updateHead("");
 export const UPSERT_ACTORS: RowInsert = {
   insert: `INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state,
     pipeline_id, project_id, requested_at)`,

@@ -3,11 +3,11 @@ import { useState } from "preact/hooks";
 import check from "lucide-static/icons/check.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
 import { api, type Schemas } from "../../api/client.ts";
-import { problemText } from "../../api/errors.ts";
 import { useResource } from "../../api/resource.ts";
 import { Button } from "../../parts/button.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
 import { tell } from "../../parts/toast.tsx";
+import { useSubmit } from "../../parts/use-submit.ts";
 import { runWords } from "../run-words.ts";
 import { hasEnded, type RunView } from "../run-view.ts";
 import styles from "./approval-bar.module.css";
@@ -43,26 +43,18 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
   const { approvalId, pipelineId, runId, gate, message, missing, approvals, mayDecide, whyNot } = approval;
   const path = { pipelineId, runId, approvalId };
   const body = comment === "" ? {} : { comment };
-  const approve = async (): Promise<void> => {
+  const { submit, isRunning } = useSubmit(async () => {
     await api.post("/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/approve", { path, body });
     tell(runWords.approvalDone);
     onDecided();
-  };
+  });
   const reject = async (): Promise<void> => {
     await api.post("/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/reject", { path, body });
     onDecided();
   };
   const name = "run" in gate ? runWords.wholeRun : "job" in gate ? gate.job : gate.stage;
   return (
-    <form
-      class={styles["bar"]}
-      data-approval=""
-      aria-label={runWords.approvalOf(name)}
-      onSubmit={(event) => {
-        event.preventDefault();
-        approve().catch((error: unknown) => tell(problemText(error), "failed"));
-      }}
-    >
+    <form class={styles["bar"]} data-approval="" aria-label={runWords.approvalOf(name)} onSubmit={submit}>
       <StatusIcon of="waiting" />
       <div class={styles["text"]}>
         <strong>{runWords.approvalOf(name)}</strong>
@@ -87,7 +79,7 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
           <Button icon={x} onClick={reject}>
             {runWords.actions.reject}
           </Button>
-          <Button type="submit" kind="primary" icon={check}>
+          <Button type="submit" kind="primary" icon={check} disabled={isRunning}>
             {runWords.actions.approve}
           </Button>
         </div>

@@ -3,11 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { api } from "../../api/client.ts";
-import { problemText } from "../../api/errors.ts";
 import { may } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { tell } from "../../parts/toast.tsx";
+import { useSubmit } from "../../parts/use-submit.ts";
 import { words } from "../../words.ts";
 import { shortId } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
@@ -66,10 +66,10 @@ interface RunPath {
 
 function StopDialog({ path, onClose }: { readonly path: RunPath; readonly onClose: () => void }) {
   const [reason, setReason] = useState("");
-  const stop = async (): Promise<void> => {
+  const { submit, isRunning } = useSubmit(async () => {
     await api.post("/pipelines/{pipelineId}/runs/{runId}/stop", { path, body: reason === "" ? {} : { reason } });
     onClose();
-  };
+  });
   return (
     <Dialog
       title={runWords.stopTitle}
@@ -77,13 +77,13 @@ function StopDialog({ path, onClose }: { readonly path: RunPath; readonly onClos
       actions={
         <>
           <Button onClick={onClose}>{words.actions.cancel}</Button>
-          <Button kind="danger" onClick={stop}>
+          <Button kind="danger" disabled={isRunning} onClick={submit}>
             {runWords.actions.stop}
           </Button>
         </>
       }
     >
-      <form class={styles["form"]} onSubmit={(event) => submitted(event, stop)}>
+      <form class={styles["form"]} onSubmit={submit}>
         <p>{words.runs.stopText}</p>
         <label>
           <span>{runWords.table.reason}</span>
@@ -108,13 +108,13 @@ function RerunDialog({
   const { route } = useLocation();
   const hasFailures = view.jobs.some(({ newest }) => newest.status === "failed" || newest.status === "cancelled");
   const [scope, setScope] = useState<RerunScope>(hasFailures ? "failed" : "all");
-  const begin = async (): Promise<void> => {
+  const { submit, isRunning } = useSubmit(async () => {
     const body = scope === "step" && stepRunId !== undefined ? { scope, stepRunId } : { scope };
     const run = await api.post("/pipelines/{pipelineId}/runs/{runId}/rerun", { path, body });
     onClose();
     tell(runWords.started(shortId(run.runId)));
     route(`/runs/${run.runId}`);
-  };
+  });
   const scopes: readonly (readonly [RerunScope, string, boolean])[] = [
     ["failed", runWords.actions.rerunFailed, hasFailures],
     ["all", runWords.actions.rerunAll, true],
@@ -127,13 +127,13 @@ function RerunDialog({
       actions={
         <>
           <Button onClick={onClose}>{words.actions.cancel}</Button>
-          <Button kind="primary" onClick={begin}>
+          <Button kind="primary" disabled={isRunning} onClick={submit}>
             {runWords.rerunTitle}
           </Button>
         </>
       }
     >
-      <form class={styles["form"]} onSubmit={(event) => submitted(event, begin)}>
+      <form class={styles["form"]} onSubmit={submit}>
         <p>{runWords.rerunText}</p>
         <fieldset>
           <legend class={styles["quiet"]}>{runWords.rerunTitle}</legend>
@@ -159,10 +159,4 @@ function RerunDialog({
       </form>
     </Dialog>
   );
-}
-
-/** Enter in a field does what the main button does. */
-function submitted(event: Event, act: () => Promise<void>): void {
-  event.preventDefault();
-  act().catch((error: unknown) => tell(problemText(error), "failed"));
 }
