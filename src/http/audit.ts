@@ -39,7 +39,7 @@ export function recorderOf(ground: TrailGround, addressOf: AddressOf): Recorder 
       const { caller, requestId } = ctx.state;
       const from = originOf(ctx, addressOf);
       const trail = new Trail(ground, { operation: name, actor: actorOf(caller), from, requestId });
-      ctx.state.caller = { ...caller, trail, ...givenTraceparent(ctx.get("traceparent")) };
+      ctx.state.caller = Object.assign({}, caller, { trail }, givenTraceparent(ctx.get("traceparent")));
       try {
         await handle(ctx);
         await trail.close(objectOf(ctx.params));

@@ -1,7 +1,6 @@
 /** Starts agents for tests: in this process, or as separate processes that a test can kill. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -121,32 +120,15 @@ export function sleepOf(seconds: number): string {
   return `sleep ${seconds.toFixed(1)}${String(process.pid).padStart(8, "0")}`;
 }
 
-/**
- * The ids of processes whose command line contains `text`; only children of `parent` if it is given. Reads what Linux tells
- * about each process: `ps` takes eight times the processor time, and tests ask again and again.
- */
+/** The ids of processes whose command line contains `text`; only children of `parent` if it is given. */
 export async function processesWith(text: string, parent?: number): Promise<number[]> {
-  const names = await readdir("/proc");
-  return names
-    .map(Number)
-    .filter((pid) => {
-      if (Number.isNaN(pid) || !read(pid, "cmdline").replaceAll("\0", " ").includes(text)) return false;
-      // The name of the program, in parentheses, can contain spaces. Behind it stand the state and the parent.
-      const [state = "", parentOf] = read(pid, "stat")
-        .replace(/^.*\) /s, "")
-        .split(" ");
-      const isAlive = state !== "" && state !== "Z";
-      return isAlive && (parent === undefined || Number(parentOf) === parent);
-    })
-    .toSorted((a, b) => a - b);
-}
-
-/** A file about a process; empty when the process has ended. */
-function read(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, "utf8");
-  } catch (error) {
-    if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return "";
-    throw error;
-  }
+  const ps = spawn("ps", ["-eo", "pid=,ppid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  for await (const chunk of ps.stdout) output += String(chunk);
+  return output
+    .split("\n")
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+    .filter((row) => row !== null && !row[3]!.startsWith("Z") && row[4]!.includes(text))
+    .filter((row) => parent === undefined || Number(row![2]) === parent)
+    .map((row) => Number(row![1]));
 }

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
@@ -153,7 +154,8 @@ export class Launcher {
     const main = programFile("launcher-main", import.meta.url);
     const channel = spawn(process.execPath, [...main.options, ...SMALL, main.path, ...options], {
       env,
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      // The last one is there to close when the launcher ends.
+      stdio: ["ignore", "ignore", "ignore", "ipc", "pipe"],
       detached: true,
     });
     channel.on("message", (reports: readonly LauncherReport[]) => {
@@ -173,6 +175,7 @@ export class Launcher {
       name,
       cgroupFolder: cgroupFolderOf(this.#isolation),
       keeper: this.#keeper,
+      lifeline: channel.stdio[4] as Socket,
       onChange: (groups) => sendTo(channel, { type: "starters", groups }),
       onBusy: (isBusy) => sendTo(channel, { type: "busy", since: isBusy ? this.#now() : null }),
     });

@@ -61,7 +61,9 @@ export const MAX_SPARE_REQUEST_BYTES = 16_384;
  * not start, is left to what Perl does: it knows all rules of PATH.
  *
  * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
- * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
+ * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started; also when the
+ * launcher ends, whose end of descriptor 5 closes then: an agent that is stopped could not
+ * act on it. The starter ignores
  * SIGPIPE, since an agent that is gone must not end it before that. It closes the other descriptors that it got, as an agent
  * has those of the program that started the agent: inherited-descriptors.ts.
  */
@@ -71,9 +73,10 @@ my ($setsid, $close, $execve, $openat, $dup3, $kill, @kill) = @ARGV;
 $SIG{PIPE} = "IGNORE";
 open(my $agent, "+<&=", 3) or exit 1;
 open(my $requests, "<&=", 4) or exit 1;
-fcntl($_, 2, 1) for $agent, $requests;
+open(my $launcher, "<&=", 5) or exit 1;
+fcntl($_, 2, 1) for $agent, $requests, $launcher;
 if (opendir(my $folder, "/proc/self/fd")) {
-  for (readdir($folder)) { syscall($close, 0 + $_) if /^\\d+$/ && $_ > 4 }
+  for (readdir($folder)) { syscall($close, 0 + $_) if /^\\d+$/ && $_ > 5 }
 }
 pipe(my $given, my $give) or exit 1;
 fcntl($_, 4, 0x800 | fcntl($_, 3, 0)) for $given, $give;
@@ -83,6 +86,7 @@ my @opened = ("", "", "");
 my ($spare, $is_given, $spares, $wants_spare, $spare_after) = (undef, 0, 0, 0, 0);
 my $watched = "";
 vec($watched, 3, 1) = 1;
+vec($watched, 5, 1) = 1;
 sub answer { syswrite($agent, join(" ", @_) . "\\n") }
 sub missing { answer("o", @_); exit 125 }
 sub clone {
@@ -243,6 +247,7 @@ while (1) {
   my $count = select($ready, undef, undef, $has_request ? 0 : $may_lack_spare ? $spare_after : undef);
   if ($count > 0) {
     for (keys %running) { if (vec($ready, $_, 1)) { ended($_); $spare_after = ${SPARE_AFTER_S.end} } }
+    last if vec($ready, 5, 1);
     if (vec($ready, 3, 1)) {
       sysread($agent, $buffer, 65536, length($buffer)) or last;
     }

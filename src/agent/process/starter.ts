@@ -31,6 +31,11 @@ export interface StarterOptions {
   /** The cgroup that holds one cgroup for each step; undefined without cgroups. */
   readonly cgroupFolder: string | undefined;
   readonly keeper: StepKeeper;
+  /**
+   * A connection whose other end the launcher holds: when that closes, the starter ends with all that it has started. Absent
+   * without a launcher.
+   */
+  readonly lifeline?: Socket | undefined;
 }
 
 /** A process that waits for a step. */
@@ -64,7 +69,7 @@ export class Starter {
 
   /** Throws when the system refuses to start it. */
   constructor(options: StarterOptions) {
-    const { leaseMark, prefix, cgroupFolder } = options;
+    const { leaseMark, prefix, cgroupFolder, lifeline } = options;
     this.#options = options;
     this.leaseMark = leaseMark;
     if (cgroupFolder !== undefined) makeCgroup(cgroupFolder);
@@ -74,7 +79,7 @@ export class Starter {
     const child = spawn(program, args, {
       cwd: "/",
       env,
-      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe", lifeline ?? "pipe"],
       detached: true,
     });
     child.on("error", () => {});

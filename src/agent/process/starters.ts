@@ -1,4 +1,5 @@
 /** The starters of an agent, one for each lease under which steps run, and the steps that they have begun. */
+import type { Socket } from "node:net";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Launch } from "./launch-protocol.ts";
 import { Starter } from "./starter.ts";
@@ -20,6 +21,8 @@ export interface StartersOptions {
   /** The cgroup that holds one cgroup for each step; undefined without cgroups. */
   readonly cgroupFolder: string | undefined;
   readonly keeper: StepKeeper;
+  /** See {@link StarterOptions}. */
+  readonly lifeline?: Socket | undefined;
   /** Called with the process groups of all starters when they change, before the new one starts anything. */
   readonly onChange: (groups: readonly number[]) => void;
   /** Called before the first step starts, and when none has run for a while. */
@@ -88,8 +91,9 @@ export class Starters {
     for (const each of this.#starters) if (each.leaseMark !== leaseMark && !each.isUsed) each.end();
     const known = [...this.#starters].find((each) => each.leaseMark === leaseMark && each.isRunning);
     if (known !== undefined) return known;
-    const { name, cgroupFolder, keeper } = this.#options;
-    const starter = new Starter({ leaseMark, prefix: `${leaseMark}${name}-${++this.#made}-`, cgroupFolder, keeper });
+    const { name, cgroupFolder, keeper, lifeline } = this.#options;
+    const prefix = `${leaseMark}${name}-${++this.#made}-`;
+    const starter = new Starter({ leaseMark, prefix, cgroupFolder, keeper, lifeline });
     this.#starters.add(starter);
     this.#tellGroups();
     void starter.gone.then(() => {

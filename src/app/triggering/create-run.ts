@@ -203,6 +203,7 @@ export async function storeNewRun(
 
 /** A rerun is traced to its own call, and not to that of the run before. */
 function tracedOrigin(planned: RunOrigin, traceparent: string | undefined): RunOrigin {
+  if (planned.traceparent === undefined && traceparent === undefined) return planned;
   const { traceparent: _, ...origin } = planned;
   return traceparent === undefined ? origin : { ...origin, traceparent };
 }

@@ -93,8 +93,6 @@ export async function triggerRun(
     const origin = {
       trigger: { kind: "manual", ref: refOfTrigger(input, variables, pipeline) },
       variables,
-      ...(inherited.length > 0 && { inherited }),
-      ...(uploads.length > 0 && { uploads }),
       triggeredBy,
       actor: user.name,
       revisionId,
@@ -102,6 +100,8 @@ export async function triggerRun(
       attempt: FIRST_ATTEMPT,
       retryOf: null,
       firstRunId: null,
+      ...(inherited.length > 0 && { inherited }),
+      ...(uploads.length > 0 && { uploads }),
     } as const;
     // A commit that is named by its id need not be on the branch that is named with it.
     const isOfDefaultBranch = input.commit === undefined && isDefaultBranch(pipeline, origin.trigger.ref);

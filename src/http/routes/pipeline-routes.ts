@@ -172,6 +172,6 @@ export const PIPELINE_ROUTES = [
     readBody: parseTriggerBody,
     answer: TriggeredRunShape,
     errors: ["not_found", "conflict", "invalid_definition", "too_large", "request_id_reused", "git_refused"],
-    handle: (context, { caller, params, body }) => triggerRun(context, caller, { ...body, ...params }),
+    handle: (context, { caller, params, body }) => triggerRun(context, caller, Object.assign({}, body, params)),
   }),
 ];

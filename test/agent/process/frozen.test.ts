@@ -133,4 +133,17 @@ describe("an agent that is stopped", () => {
     bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
     expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });
+
+  it("has no step when its launcher is killed meanwhile, long before the lease runs out", async () => {
+    bench.gateway.dispatch({ script: `setsid ${sleepOf(87)} & echo up; ${sleepOf(87)}`, leaseMs: 60_000n });
+    await bench.gateway.logOf(1n);
+    freeze();
+    process.kill(await launcherOf(), "SIGKILL");
+    await until("the end of the step", async () => (await processesWith(sleepOf(87))).length === 0, 10_000);
+    expect(stateOf(agent.pid!)).to.equal("T");
+    thaw();
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1 });
+    bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+  });
 });

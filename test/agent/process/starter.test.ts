@@ -252,7 +252,7 @@ describe("a starter", () => {
   it("starts processes also where clone3 is forbidden", async () => {
     // There is no system call of this number, so that the answer is that of a container that forbids clone3.
     const [program, ...args] = starterCommand("exit", [])!.map((text) => text.replace("syscall(435,", "syscall(9435,"));
-    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "inherit", "pipe", "pipe"] });
+    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "inherit", "pipe", "pipe", "pipe"] });
     const connection = child.stdio[3] as Socket;
     let answers = "";
     connection.on("data", (text) => (answers += text.toString()));
