@@ -19,6 +19,8 @@ export default defineConfig({
     // The editor of YAML is a chunk of its own, which only its page loads. A test bounds what a first visit loads.
     chunkSizeWarningLimit: 600,
     emptyOutDir: true,
+    // On a slow machine the bundler would print how long its plugins take.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   // For `npx vite web`: the page of the sources, with the API of a server that runs on this machine.
   server: { proxy: { "/api": { target: "http://127.0.0.1:8080", ws: true }, "/login": "http://127.0.0.1:8080" } },

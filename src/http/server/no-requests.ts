@@ -65,7 +65,7 @@ export function refuseOn(
   };
   const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once("finish", () => socket.destroy());
-  // The caller may be gone: there is nobody to tell.
+  // The caller may be gone, and then no caller needs the answer.
   socket.on("error", () => {});
   socket.end(`HTTP/1.1 ${envelope.code} ${STATUS_CODES[envelope.code]}\r\n${head.join("")}\r\n${isHead ? "" : body}`);
 }

@@ -1,6 +1,6 @@
 /**
  * Serves the routes of a router. The router itself compares a path with the pattern of every route in turn, of which the API
- * has hundreds, and makes the middleware of a route anew for each request.
+ * has hundreds, and makes the middleware of a route again for each request.
  */
 import Router, { type RouterContext } from "@koa/router";
 import type { Middleware } from "koa";
