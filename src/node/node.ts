@@ -151,7 +151,7 @@ async function openGround(config: NodeConfig, options: NodeOptions, teardown: Te
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
   tellReady(options, "store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
-  const given = config.redis ?? (await startRedis(dataDir, log, teardown));
+  const given = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
   const target = { ...given, calls: meters.redisCalls };
   const redis = connectRedis(target, { role: "edge", log });
   teardown.add("the connection to Redis", () => redis.disconnect());
@@ -343,8 +343,14 @@ function startReserve(dataDir: string, log: Logger, teardown: Teardown): DiskRes
   return disk;
 }
 
-async function startRedis(dataDir: string, log: Logger, teardown: Teardown): Promise<RedisTarget> {
-  const server = await startEmbeddedRedis({ dataDir, log });
+async function startRedis(
+  dataDir: string,
+  disk: DiskReserve | undefined,
+  log: Logger,
+  teardown: Teardown,
+): Promise<RedisTarget> {
+  const server = await startEmbeddedRedis({ dataDir, log, isDurable: disk?.isFull !== true });
+  disk?.onChange((isFull) => void server.setDurable(!isFull));
   const releases = [killAtExit(server.pid), endWithThisProcess(server.pid)];
   teardown.add("Redis", async () => {
     await server.stop();

@@ -1,6 +1,5 @@
 /**
- * The embedded Redis: a private server in the data directory, for an installation whose configuration names no Redis. It keeps
- * its data in memory alone. After its death the owners of shards tell the next server what the store knows.
+ * The embedded Redis: a private server on the data directory, for an installation whose configuration names no Redis.
  */
 import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { provideRedisBinary } from "./binary.ts";
 import { parseRedisUrl, type RedisAddress } from "./connect.ts";
 import {
   askServer,
+  APPEND_ONLY_FOLDER,
   launchServer,
   OWNER_NAME,
   possibleAddresses,
@@ -27,7 +27,13 @@ export interface EmbeddedRedis {
   readonly connection: RedisAddress;
   /** The process id of the server. It changes when the server dies and is started again. */
   readonly pid: number;
-  /** Ends the server and resolves when it has ended; kills the server after ten seconds. Idempotent. */
+  /**
+   * Whether the server writes its data to the disk. While it does not, because the disk is full, the server serves from
+   * memory, and after its death it would be empty; a server that cannot write would refuse every write instead. Never
+   * rejects.
+   */
+  setDurable(isDurable: boolean): Promise<void>;
+  /** Saves the data, ends the server and resolves when it has ended; kills the server after ten seconds. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -36,31 +42,28 @@ interface ServerRecord {
   readonly address: ServerAddress;
 }
 
-/** Where servers of earlier releases write their data. */
-const WRITTEN_FOLDER = "appendonlydir";
-
 const STOP_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Starts a server in `dataDir`, or adopts the server that a killed millrace process left running there. Starts another one
+ * Starts a server on `dataDir`, or adopts the server that a killed millrace process left running there. Starts it again
  * whenever it dies. Rejects with `conflict` when another millrace process uses the directory, and with `unavailable`
  * when no server can be found or started.
  */
 export async function startEmbeddedRedis(options: {
   readonly dataDir: string;
   readonly log: Logger;
+  /** As {@link EmbeddedRedis.setDurable}, from the start; default true. */
+  readonly isDurable?: boolean;
 }): Promise<EmbeddedRedis> {
   const { log } = options;
+  let isDurable = options.isDurable ?? true;
   const binary = await provideRedisBinary();
   const created = join(options.dataDir, "redis");
   await mkdir(created, { recursive: true, mode: 0o700 });
   const folder = await realpath(created);
 
-  const adopted = await adopt(folder);
-  // A server reads a part of these files even if it writes none.
-  if (adopted === undefined) await removeWritten(folder);
-  let { pid, address } = adopted ?? (await launchAnywhere(binary, folder));
+  let { pid, address } = (await adopt(folder)) ?? (await launchAnywhere(binary, folder, isDurable));
   await writeRecord(folder, { pid, address });
   log.info({ pid, folder }, "embedded Redis runs");
 
@@ -74,10 +77,22 @@ export async function startEmbeddedRedis(options: {
   });
   owner.on("error", () => {}); // A "close" event follows each error, and is handled below.
   owner.on("close", () => void restartIfDead());
-  if (adopted !== undefined) {
-    // A server of an earlier release would refuse every write when the disk is full.
-    await owner.config("SET", "appendonly", "no");
-    await removeWritten(folder);
+  await applyDurability();
+  let changing: Promise<void> = Promise.resolve();
+
+  /** The files of a server that does not write would be stale when it starts again, so they are removed. */
+  async function applyDurability(): Promise<void> {
+    await owner.config("SET", "appendonly", isDurable ? "yes" : "no");
+    if (!isDurable) await rm(join(folder, APPEND_ONLY_FOLDER), { recursive: true, force: true });
+  }
+
+  /** One change after the other, so that no removal of old files meets new ones. */
+  function setDurable(next: boolean): Promise<void> {
+    isDurable = next;
+    changing = changing.then(applyDurability).catch((error: Error) => {
+      log.warn({ isDurable, error: error.message }, "the embedded Redis did not take a setting");
+    });
+    return changing;
   }
 
   async function restartIfDead(): Promise<void> {
@@ -86,7 +101,7 @@ export async function startEmbeddedRedis(options: {
     try {
       if (await runsIn(pid, folder)) return;
       log.error({ pid }, "the embedded Redis has died; the node starts it again");
-      pid = await launchServer(binary, folder, address);
+      pid = await launchServer(binary, folder, address, isDurable);
       await writeRecord(folder, { pid, address });
     } catch (error) {
       log.error(
@@ -100,7 +115,7 @@ export async function startEmbeddedRedis(options: {
 
   async function stop(): Promise<void> {
     while (restarting) await pause(POLL_MS);
-    owner.shutdown("NOSAVE").catch(() => {}); // The server ends the connection instead of answering.
+    owner.shutdown().catch(() => {}); // The server ends the connection instead of answering.
     if (!(await hasEnded(pid, folder, STOP_MS))) {
       log.error({ pid }, "the embedded Redis does not end; the node kills it");
       process.kill(pid, "SIGKILL");
@@ -116,6 +131,7 @@ export async function startEmbeddedRedis(options: {
     get pid() {
       return pid;
     },
+    setDurable,
     stop: () => (stopping ??= stop()),
   };
 }
@@ -157,15 +173,11 @@ async function adopt(folder: string): Promise<ServerRecord | undefined> {
   }
 }
 
-async function removeWritten(folder: string): Promise<void> {
-  await rm(join(folder, WRITTEN_FOLDER), { recursive: true, force: true });
-}
-
-async function launchAnywhere(binary: string, folder: string): Promise<ServerRecord> {
+async function launchAnywhere(binary: string, folder: string, isDurable: boolean): Promise<ServerRecord> {
   let refusal: unknown;
   for (const address of await possibleAddresses(folder)) {
     try {
-      return { pid: await launchServer(binary, folder, address), address };
+      return { pid: await launchServer(binary, folder, address, isDurable), address };
     } catch (error) {
       refusal = error;
     }

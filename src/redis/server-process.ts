@@ -18,6 +18,9 @@ export type ServerAddress =
 /** The name of the connection that a millrace process keeps open to the server that it started or adopted. */
 export const OWNER_NAME = "millrace-owner";
 
+/** The folder of the files to which the server appends its data, within its folder. */
+export const APPEND_ONLY_FOLDER = "appendonlydir";
+
 const POLL_MS = 20;
 const ANSWER_MS = 2_000;
 
@@ -36,18 +39,23 @@ export function serverUrl(address: ServerAddress): string {
 }
 
 /**
- * Starts an empty server in `folder`, and answers its process id once it answers. The server has a session of its own, so that
- * Ctrl-C in the terminal does not end it before this process does. Rejects with `unavailable`, and quotes the end of the
- * server's log.
+ * Starts a server on the data in `folder`, and answers its process id once it has loaded the data. The server has a
+ * session of its own, so that Ctrl-C in the terminal does not end it before this process does. Rejects with
+ * `unavailable`, and quotes the end of the server's log.
  */
-export async function launchServer(binary: string, folder: string, address: ServerAddress): Promise<number> {
+export async function launchServer(
+  binary: string,
+  folder: string,
+  address: ServerAddress,
+  isDurable: boolean,
+): Promise<number> {
   const child = spawn(binary, ["-"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   let failure: string | undefined;
   child.once("error", (error) => (failure = error.message));
   child.once("exit", (code, signal) => (failure ??= `it ended with ${signal ?? `code ${code}`}`));
   child.stdin.on("error", () => {}); // The exit of the server reports a server that ends before it has read all.
   // The configuration goes through standard input: a command line would show the password to every user of the machine.
-  child.stdin.end(configuration(folder, address));
+  child.stdin.end(configuration(folder, address, isDurable));
   child.unref();
   while (failure === undefined) {
     const answer = await askServer(address);
@@ -128,7 +136,7 @@ export function logFile(folder: string): string {
   return join(folder, "redis.log");
 }
 
-function configuration(folder: string, address: ServerAddress): string {
+function configuration(folder: string, address: ServerAddress, isDurable: boolean): string {
   const listen =
     "socket" in address
       ? ["port 0", `unixsocket ${quoted(address.socket)}`, "unixsocketperm 700"]
@@ -139,8 +147,9 @@ function configuration(folder: string, address: ServerAddress): string {
     "daemonize no",
     `dir ${quoted(folder)}`,
     `logfile ${quoted(logFile(folder))}`,
-    // Nothing is written to the disk: the store has all that the server must know again after its death.
-    "appendonly no",
+    `appenddirname ${APPEND_ONLY_FOLDER}`,
+    `appendonly ${isDurable ? "yes" : "no"}`,
+    "appendfsync everysec",
     'save ""',
     "maxmemory-policy noeviction",
     // The upkeep of an idle server would wake it ten times a second. What expires is found when it is asked for.

@@ -17,11 +17,10 @@ import {
   killEdge,
   killGateway,
   killEmbeddedNode,
-  killNodeAndRedis,
   killWorker,
 } from "./faults/processes.ts";
 import { cannotSave, outOfMemory, readOnly } from "./faults/refusals.ts";
-import { tearFile } from "./faults/torn-file.ts";
+import { tearEmbeddedFile, tearFile } from "./faults/torn-file.ts";
 import {
   cutStore,
   emptyMaster,
@@ -142,9 +141,9 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "embedded",
-    about: "an embedded node dies by SIGKILL, also with its Redis, and its store is full",
+    about: "an embedded node dies by SIGKILL, and its store is full",
     shape: EMBEDDED,
-    faults: always([...times(KILLS, killEmbeddedNode), ...times(2, killNodeAndRedis), fullStore, killEmbeddedNode]),
+    faults: always([...times(KILLS, killEmbeddedNode), fullStore, killEmbeddedNode]),
   },
   {
     name: "redis-cluster",
@@ -189,6 +188,12 @@ export const SCENARIOS: readonly Scenario[] = [
     about: "Redis is killed, and its file ends in the middle of a command",
     shape: TWO_WORKERS,
     faults: always(times(4, tearFile)),
+  },
+  {
+    name: "torn-embedded",
+    about: "an embedded node and its Redis are killed, and Redis' file ends in the middle of a command",
+    shape: EMBEDDED,
+    faults: always(times(4, tearEmbeddedFile)),
   },
   {
     name: "clock",
@@ -239,7 +244,7 @@ export const SHORT: Scenario = {
 };
 export const SHORT_EMBEDDED: Scenario = {
   name: "short-embedded",
-  about: "an embedded node dies by SIGKILL, once with its Redis",
+  about: "an embedded node dies by SIGKILL, once with a torn file of its Redis",
   shape: EMBEDDED,
-  faults: always([killEmbeddedNode, killNodeAndRedis]),
+  faults: always([killEmbeddedNode, tearEmbeddedFile]),
 };

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import type { MillraceError } from "../../src/domain/errors.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
+import { killIfThere, ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { makeSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { until } from "../support/until.ts";
 
@@ -50,7 +50,7 @@ describe("an installation on a full disk", function () {
   const killAll = () =>
     until("no process is left", async () => {
       const alive = await world.alive();
-      for (const { pid } of alive) process.kill(pid, "SIGKILL");
+      for (const { pid } of alive) killIfThere(pid);
       return alive.length === 0;
     });
   const file = (name: string) => join(world.folder, name);

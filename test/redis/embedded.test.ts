@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,28 +36,38 @@ describe("the embedded Redis", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("writes nothing to the disk, and removes what an earlier release has written there", async () => {
-    const files = join(dataDir, "redis", "appendonlydir");
-    await mkdir(files, { recursive: true });
-    await writeFile(join(files, "appendonly.aof.manifest"), "file of-an-earlier-release.aof seq 1 type i");
+  it("keeps its data across an orderly stop", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
-    await client(server).set("kept", "in memory");
+    await client(server).set("kept", "yes");
     await server.stop();
-    expect(await readdir(join(dataDir, "redis"))).to.deep.equal(["redis.log"]);
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    expect(await client(server).get("kept")).to.equal("yes");
   });
 
-  it("no longer writes once it is adopted from an earlier release, and keeps what it has in memory", async () => {
-    const { owner, pid } = await startElsewhere(dataDir);
-    await killed(owner);
-    const left = new Redis({ path: join(await realpath(dataDir), "redis", "redis.sock") });
-    await left.config("SET", "appendonly", "yes");
-    await left.set("kept", "yes");
-    left.disconnect();
+  it("serves from memory while the disk takes nothing, and keeps its data again afterwards", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
-    expect(server.pid).to.equal(pid);
-    expect(await client(server).config("GET", "appendonly")).to.deep.equal(["appendonly", "no"]);
-    expect(await client(server).get("kept")).to.equal("yes");
-    expect(await readdir(join(dataDir, "redis"))).to.not.include("appendonlydir");
+    const files = join(dataDir, "redis", "appendonlydir");
+    await client(server).set("before", "yes");
+    await server.setDurable(false);
+    expect(await readdir(files).catch(() => [])).to.deep.equal([]);
+    await client(server).set("meanwhile", "yes");
+    await server.setDurable(true);
+    const isWritten = async () =>
+      !/aof_rewrite_(?:in_progress|scheduled):1/.test(await client(server!).info("persistence"));
+    await until("the data is written again", isWritten);
+    await server.stop();
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    expect(await client(server).mget("before", "meanwhile")).to.deep.equal(["yes", "yes"]);
+  });
+
+  it("is empty after its death while it served from memory: older data would be wrong", async () => {
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    await client(server).set("old", "yes");
+    await server.setDurable(false);
+    const { pid } = server;
+    process.kill(pid, "SIGKILL");
+    await until("another server runs", () => server!.pid !== pid);
+    expect(await client(server).get("old")).to.equal(null);
   });
 
   it("listens on no network port when its folder can hold a socket", async () => {
@@ -98,13 +108,13 @@ describe("the embedded Redis", () => {
     expect(refusal).to.be.instanceOf(MillraceError).with.property("reason", "conflict");
   });
 
-  it("is started again, and is empty, after it was killed", async () => {
+  it("is started again with its data after it was killed", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
     const first = server.pid;
     const redis = client(server);
-    await redis.set("kept", "in memory");
+    await redis.set("kept", "yes");
     process.kill(first, "SIGKILL");
-    expect(await redis.get("kept")).to.equal(null);
+    expect(await redis.get("kept")).to.equal("yes");
     // The server answers shortly before `pid` changes.
     const started = server;
     await until("the new server is known", () => started.pid !== first);
@@ -132,7 +142,8 @@ describe("the embedded Redis", () => {
   it("leaves no record and no temporary file behind", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
     await server.stop();
-    expect(await readdir(join(dataDir, "redis"))).to.deep.equal(["redis.log"]);
+    const left = await readdir(join(dataDir, "redis"));
+    expect(left.toSorted()).to.deep.equal(["appendonlydir", "redis.log"]);
   });
 
   it("keeps running when the terminal interrupts its owner's process group", async () => {

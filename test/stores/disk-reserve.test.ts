@@ -12,14 +12,17 @@ describe("the reserve of a disk", () => {
   let free: number;
   const logged: string[] = [];
   const add = (_: object, message: string) => void logged.push(message);
+  const changes: boolean[] = [];
   let reserve: DiskReserve;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-reserve-"));
     free = 50 * MIB;
     logged.length = 0;
+    changes.length = 0;
     const measure = () => ({ free, total: TOTAL });
     reserve = new DiskReserve({ folder, log: { info: add, warn: add }, measure });
+    reserve.onChange((isFull) => void changes.push(isFull));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -47,10 +50,8 @@ describe("the reserve of a disk", () => {
     reserve.look();
     expect(await blocks()).to.be.at.least(5 * MIB);
     expect(reserve.refusal()).to.equal(undefined);
-    expect(logged.map((message) => message.split(":")[0])).to.deep.equal([
-      "the disk is full",
-      "there is room on the disk again",
-    ]);
+    expect(changes).to.deep.equal([true, false]);
+    expect(logged).to.have.length(2);
   });
 
   it("is given up once when a file cannot grow", async () => {

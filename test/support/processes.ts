@@ -247,7 +247,8 @@ export class ProcessWorld {
   }
 }
 
-function killIfThere(pid: number): void {
+/** Kills a process that may have ended. */
+export function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {

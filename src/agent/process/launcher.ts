@@ -162,20 +162,24 @@ export class Launcher {
       for (const report of reports) this.#receive(report);
     });
     channel.once("error", (error) => this.#died(channel, error.message));
+    // A launcher that the system refuses to start has none.
+    const lifeline = channel.pid === undefined ? undefined : (channel.stdio[4] as Socket);
+    // Node does not close a connection that it has passed to another process.
+    channel.once("exit", () => lifeline?.destroy());
     channel.once("exit", (code, signal) => this.#died(channel, signal ?? `exit ${code}`));
     // The process of a step that runs as another user needs a shell of the agent's user first: see supervisor.ts.
     const hasStarters = starterOf(this.#isolation) !== undefined && this.#user === undefined;
     this.#keeper = new RemoteKeeper((request) => sendTo(channel, request));
-    this.#starters = hasStarters ? this.#openStarters(name, channel) : undefined;
+    this.#starters = hasStarters ? this.#openStarters(name, channel, lifeline) : undefined;
     return channel;
   }
 
-  #openStarters(name: string, channel: ChildProcess): Starters {
+  #openStarters(name: string, channel: ChildProcess, lifeline: Socket | undefined): Starters {
     return new Starters({
       name,
       cgroupFolder: cgroupFolderOf(this.#isolation),
       keeper: this.#keeper,
-      lifeline: channel.stdio[4] as Socket,
+      lifeline,
       onChange: (groups) => sendTo(channel, { type: "starters", groups }),
       onBusy: (isBusy) => sendTo(channel, { type: "busy", since: isBusy ? this.#now() : null }),
     });

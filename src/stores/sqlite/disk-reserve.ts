@@ -34,6 +34,7 @@ export interface DiskReserveOptions {
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
   readonly #file: string;
+  readonly #listeners: ((isFull: boolean) => void)[] = [];
   #isFull = false;
   /** By the last look. */
   #free = 0;
@@ -42,6 +43,10 @@ export class DiskReserve {
   constructor(options: DiskReserveOptions) {
     this.#options = options;
     this.#file = join(options.folder, RESERVE_FILE);
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Looks at the disk at once, and then twice a second until {@link stop}; more rarely while much is free. */
@@ -54,6 +59,11 @@ export class DiskReserve {
 
   stop(): void {
     this.#cancel?.();
+  }
+
+  /** Calls `listener` when the disk has become full, and when there is room again. */
+  onChange(listener: (isFull: boolean) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Gives the reserve up when the disk is full, and makes it again when there is room. */
@@ -147,6 +157,7 @@ export class DiskReserve {
     const free = this.#measure()?.free;
     if (isFull) log.warn({ folder, free }, "the disk is full: its reserve is given up, and nothing new is stored");
     else log.info({ folder, free }, "there is room on the disk again: everything is stored");
+    for (const listener of this.#listeners) listener(isFull);
   }
 }
 

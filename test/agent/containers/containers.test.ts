@@ -97,7 +97,7 @@ if (engine !== undefined)
       expect(second.log, second.end.reason).to.deep.equal(["a", "b", "/marker"]);
       const beside = await step(3, { script: "cat lines; echo; ls /marker 2>/dev/null || echo outside" });
       expect(beside.log, beside.end.reason).to.deep.equal(["a", "b", "outside"]);
-      expect(await containers()).to.have.length(1);
+      expect(await containers(), await engine.ask("ps", "--all")).to.have.length(1);
       bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: true } });
       await until("the end of the container", async () => (await containers()).length === 0);
     });

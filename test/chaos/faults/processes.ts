@@ -1,6 +1,4 @@
 /** Faults of single processes: a process is killed, is frozen, joins or leaves. */
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { AgentId } from "../../../src/domain/ids.ts";
@@ -156,28 +154,6 @@ export const killEmbeddedNode: Fault = {
     const [node] = context.installation.workers;
     const since = await kill(context, node!);
     await restart(context, node!, "restart", since);
-  },
-};
-
-/** The node and its private Redis are killed at once, so that neither ends in order. */
-export const killNodeAndRedis: Fault = {
-  name: "SIGKILL of the one process and its Redis",
-  lastsMs: 8_000,
-  target: "all",
-  async inject(context) {
-    const { installation } = context;
-    const [node] = installation.workers;
-    const record = await readFile(join(installation.folder, "data", "redis", "server.json"), "utf8");
-    const { pid } = JSON.parse(record) as { readonly pid: number };
-    process.kill(pid, "SIGKILL");
-    const since = await kill(context, node!);
-    await until("Redis has ended", () =>
-      stat(`/proc/${pid}`).then(
-        () => false,
-        () => true,
-      ),
-    );
-    await restart(context, node!, "restart with an empty Redis", since);
   },
 };
 

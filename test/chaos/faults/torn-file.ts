@@ -1,8 +1,10 @@
 /** Faults of the disk below Redis: its append-only file ends in the middle of a command, as after a power loss. */
-import { readdir, stat, truncate } from "node:fs/promises";
+import { readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { until } from "../../support/until.ts";
 import type { Fault, FaultContext } from "./fault.ts";
+import { kill, restart } from "./processes.ts";
 import { measure } from "./servers.ts";
 
 const MOST_BYTES = 3_000;
@@ -21,6 +23,29 @@ export const tearFile: Fault = {
     await tear(context, folder);
     await redis!.restart();
     await measure(context, "Redis with a torn file");
+  },
+};
+
+/** The node is killed with its private Redis, whose file loses its end before the next start. */
+export const tearEmbeddedFile: Fault = {
+  name: "SIGKILL of the one process and its Redis, and the end of Redis' file is torn off",
+  lastsMs: 8_000,
+  target: "all",
+  async inject(context) {
+    const { installation } = context;
+    const [node] = installation.workers;
+    const folder = join(installation.folder, "data", "redis");
+    const { pid } = JSON.parse(await readFile(join(folder, "server.json"), "utf8")) as { readonly pid: number };
+    const since = await kill(context, node!);
+    process.kill(pid, "SIGKILL");
+    await until("Redis has ended", () =>
+      stat(`/proc/${pid}`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await tear(context, folder);
+    await restart(context, node!, "restart with a torn file", since);
   },
 };
 
