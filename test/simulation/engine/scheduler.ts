@@ -11,9 +11,6 @@ interface Event {
   run: (() => void) | undefined;
 }
 
-/** Events that are handed to the event loop at once. Node empties the queue of microtasks after each of them. */
-const BATCH = 64;
-
 export class Scheduler {
   /** Unix milliseconds. */
   now: number;
@@ -45,28 +42,18 @@ export class Scheduler {
   /** Lets events happen until `isOver`, which is asked before each event, or until no event is left. */
   runUntil(isOver: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      let ended = false;
-      let handed = 0;
-      const end = (settle: () => void): void => {
-        ended = true;
-        settle();
-      };
       const step = (): void => {
-        handed--;
-        if (ended) return;
         try {
           if (this.#failure !== undefined) throw this.#failure;
-          if (isOver() || !this.#next()) return end(resolve);
-          if (this.happened > this.#bound) return end(() => reject(new Error(`more than ${this.#bound} events`)));
+          if (isOver() || !this.#next()) return resolve();
+          if (this.happened > this.#bound) return reject(new Error(`more than ${this.#bound} events`));
         } catch (error) {
-          return end(() => reject(error as Error));
+          return reject(error as Error);
         }
-        if (handed === 0) hand();
+        // One event in a turn: what waits for the next turn of the event loop waits for one event at most.
+        setImmediate(step);
       };
-      const hand = (): void => {
-        for (; handed < BATCH; handed++) setImmediate(step);
-      };
-      hand();
+      setImmediate(step);
     });
   }
 
