@@ -16,6 +16,11 @@ const QUIET_SHARE = 0.3;
 /** V8 may mark again after a second in which the process took more of one processor, before new work has filled the heap. */
 const WORK_SHARE = 0.1;
 const WORK_LOOK_MS = 1_000;
+/**
+ * A heap that has grown by more since the last look shows work that goes on, such as agents that connect. Their garbage is
+ * collected once, at the end: half-way, what is left would not grow by enough for another collection.
+ */
+const GROWING_BYTES = 8 << 20;
 /** Less is not worth a collection. */
 const GROWTH_BYTES = 16 << 20;
 /** The heap grows by this share at least, so that collections become rarer as they take longer. */
@@ -49,13 +54,16 @@ export function freeQuietGarbage({
   let measured = performance.eventLoopUtilization();
   /** From this size on a quiet process is worth a collection. */
   let worthBytes = 0;
+  let lastBytes = Infinity;
   let isEnded = false;
   let endRest: Cancel = () => {};
   const cancelLooks = regularly(lookMs ?? LOOK_MS, () => {
     const { utilization } = performance.eventLoopUtilization(measured);
     measured = performance.eventLoopUtilization();
-    if (utilization > QUIET_SHARE) return;
     const before = heapBytes();
+    const isGrowing = before - lastBytes > GROWING_BYTES;
+    lastBytes = before;
+    if (utilization > QUIET_SHARE || isGrowing) return;
     if (before < worthBytes || before > LARGEST_BYTES) return;
     worthBytes = Infinity;
     void collect().then(() => {

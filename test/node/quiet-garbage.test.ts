@@ -68,6 +68,17 @@ describe("the garbage of a quiet process", () => {
     expect(collections).to.equal(2);
   });
 
+  it("is collected when the heap has stopped growing, not half-way", async () => {
+    begin();
+    await until("the start's is collected", () => collections === 1, 10_000);
+    const growing = setInterval(() => (heapBytes += 5 * MEGABYTE), LOOK_MS / 4);
+    await until("the heap has grown by much", () => heapBytes > 200 * MEGABYTE, 10_000).finally(() =>
+      clearInterval(growing),
+    );
+    expect(collections).to.equal(1);
+    await until("it is collected", () => collections === 2, 10_000);
+  });
+
   it("is collected again later when more of the heap lives", async () => {
     begin(100 * MEGABYTE);
     await until("the start's is collected", () => collections === 1, 10_000);
