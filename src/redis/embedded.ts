@@ -136,14 +136,19 @@ export async function startEmbeddedRedis(options: {
   };
 }
 
-/** The URL of the server that runs on `dataDir`, for a process that only reads; undefined when none answers. */
-export async function findEmbeddedRedis(dataDir: string): Promise<string | undefined> {
+/**
+ * The server that runs on `dataDir`, for a process that only reads; undefined when none answers. `owned` is false after
+ * the millrace process that started or adopted the server was killed.
+ */
+export async function findEmbeddedRedis(
+  dataDir: string,
+): Promise<{ readonly url: string; readonly owned: boolean } | undefined> {
   const folder = await realpath(join(dataDir, "redis")).catch(() => undefined);
   const record = folder === undefined ? undefined : await readRecord(folder);
   if (record === undefined) return undefined;
   const answer = await askServer(record.address);
   const answers = answer !== "absent" && answer !== "silent" && answer.folder === folder && !answer.loading;
-  return answers ? serverUrl(record.address) : undefined;
+  return answers ? { url: serverUrl(record.address), owned: answer.owned } : undefined;
 }
 
 /**

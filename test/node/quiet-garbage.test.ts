@@ -29,10 +29,10 @@ describe("the garbage of a quiet process", () => {
     end = freeQuietGarbage({ lookMs: LOOK_MS, collect, heapBytes: () => heapBytes, setMarking });
   };
 
-  /** `amid` is called when the last look has found nothing but work. */
-  const work = async (amid = (): void => {}): Promise<void> => {
+  /** `during` is called when the last look has found nothing but work. */
+  const work = async (during = (): void => {}): Promise<void> => {
     for (let round = 0; round < 20; round++) {
-      if (round === 10) amid();
+      if (round === 10) during();
       for (const until = performance.now() + LOOK_MS / 4; performance.now() < until;);
       // A pause would be long on a busy machine, and the process would be quiet.
       await nextTurn();

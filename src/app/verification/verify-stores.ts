@@ -9,7 +9,6 @@ import type { JobState } from "../../../actors/job/state.ts";
 import type { AggregateType } from "../../../actors/kernel/actor-kind.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { RunState } from "../../../actors/run/state.ts";
-import type { BoardInspection } from "../../board/board-inspection.ts";
 import { PLACE_MS } from "../../board/board.ts";
 import { systemClock } from "../../domain/clock.ts";
 import type { JobRunId, RootId, RunId } from "../../domain/ids.ts";
@@ -27,15 +26,7 @@ import { checkSystemLog } from "./check-system-events.ts";
 import { checkFoundOffer, checkFoundPlace, checkOffers, expectedOf } from "./check-hints.ts";
 import { confirm, type Suspect } from "./confirm.ts";
 import type { Difference } from "./difference.ts";
-
-/** What Redis says. Each call rejects while Redis cannot be read. */
-export interface Hints {
-  readonly board: Pick<BoardInspection, "offers" | "findOffers" | "places" | "hasPlace">;
-  /** The node that holds the lease of each shard; null without one. */
-  owners(): Promise<ReadonlyMap<number, string | null>>;
-  /** Ids of the living nodes. */
-  nodes(): Promise<ReadonlySet<string>>;
-}
+import { type Hints, ownedShards, readableHints, UnreadableHints } from "./hints.ts";
 
 export interface VerifyOptions {
   /** Absent or null: Redis is not looked at. */
@@ -116,7 +107,7 @@ class StoreVerification {
   readonly #read = { aggregates: 0, events: 0, owners: 0, offers: 0, places: 0 };
   readonly #skipped: string[] = [];
   #hints: Hints | null;
-  /** Shards whose owner lives. What owners must do is expected of these only. */
+  /** Shards whose owner has lived at each look. What owners must do is expected of these only. */
   #owned: ReadonlySet<number> = new Set();
   #shards = 0;
   #more = false;
@@ -125,39 +116,43 @@ class StoreVerification {
     this.#stores = stores;
     this.#options = options;
     this.#pauses = { ...DEFAULT_PAUSES, ...options.pauses };
-    this.#hints = options.hints ?? null;
+    this.#hints = options.hints == null ? null : readableHints(options.hints);
   }
 
   async run(): Promise<Verification> {
     this.#shards = this.#options.shards ?? Number(await this.#stores.inspection.setting("MAILBOX_SHARDS"));
     if (this.#hints === null) this.#skipped.push("offers, places and owners: Redis was not given");
-    else await this.#readOwners(this.#hints);
+    await this.#withHints(async (hints) => {
+      this.#owned = await ownedShards(hints);
+      await this.#suspect("hintMs", () => this.#checkShards(hints));
+    });
     await this.#walkAggregates();
     await this.#walkOwners();
     await this.#walkSystemLogs();
-    if (this.#hints !== null) await this.#walkHints(this.#hints);
+    await this.#withHints((hints) => this.#walkHints(hints));
     const differences: Difference[] = [];
     for (const [name, suspects] of Object.entries(this.#suspects) as [keyof Pauses, Suspect[]][]) {
       differences.push(...(await confirm(suspects, () => this.#pause(this.#pauses[name]))));
     }
+    const without = this.#shards - this.#owned.size;
+    if (this.#hints !== null && without > 0)
+      this.#skipped.push(`offers, places and owed effects of ${without} shards: no worker that lives owns them`);
     return { read: { ...this.#read }, differences, more: this.#more, skipped: [...new Set(this.#skipped)] };
   }
 
-  async #readOwners(hints: Hints): Promise<void> {
+  /** Calls `work` while Redis can be read. Once it cannot, nothing more is expected of what Redis holds. */
+  async #withHints(work: (hints: Hints) => Promise<void>): Promise<void> {
+    if (this.#hints === null) return;
     try {
-      const [owners, nodes] = await Promise.all([hints.owners(), hints.nodes()]);
-      this.#owned = new Set(
-        [...owners].flatMap(([shard, owner]) => (owner !== null && nodes.has(owner) ? [shard] : [])),
-      );
+      await work(this.#hints);
     } catch (error) {
+      if (!(error instanceof UnreadableHints)) throw error;
+      // Work within this work has told it.
+      if (this.#hints === null) return;
       this.#hints = null;
-      this.#skipped.push(`offers, places and owners: Redis cannot be read (${String(error)})`);
-      return;
+      this.#owned = new Set();
+      this.#skipped.push(`offers, places and owners: Redis cannot be read (${String(error.cause)})`);
     }
-    const without = this.#shards - this.#owned.size;
-    if (without > 0)
-      this.#skipped.push(`offers, places and owed effects of ${without} shards: no worker that lives owns them`);
-    await this.#suspect("hintMs", () => this.#checkShards(hints));
   }
 
   /** An owner that is gone is replaced within seconds; each owned shard has an epoch. */
@@ -184,8 +179,7 @@ class StoreVerification {
         this.#read.aggregates++;
         const first = await this.#inspect(rootId);
         await this.#suspect("storeMs", (again) => this.#checkStored(rootId, again ? undefined : first));
-        if (this.#isOwned(rootId))
-          await this.#suspect("hintMs", (again) => this.#checkOwned(rootId, again ? undefined : first));
+        await this.#suspect("hintMs", (again) => this.#checkOwned(rootId, again ? undefined : first));
       }
       if (page.length < PAGE) return;
       after = page.at(-1)!;
@@ -214,6 +208,7 @@ class StoreVerification {
 
   /** What a living owner has done within seconds. */
   async #checkOwned(rootId: RootId, first: Inspected | undefined): Promise<readonly Difference[]> {
+    if (!this.#isOwned(rootId)) return [];
     const found = first ?? (await this.#inspect(rootId));
     if (found === undefined) return [];
     const { aggregate, plan, type } = found;
@@ -309,8 +304,8 @@ class StoreVerification {
       for (const offer of page) {
         this.#options.signal?.throwIfAborted();
         this.#read.offers++;
-        if (!this.#isOwned(offer.runId)) continue;
         await this.#suspect("hintMs", async () => {
+          if (!this.#isOwned(offer.runId)) return [];
           const still = await board.findOffers([offer.jobId]);
           return still.length === 0 ? [] : checkFoundOffer(offer, (await this.#jobOf(offer.jobId))?.job);
         });
@@ -341,14 +336,27 @@ class StoreVerification {
 
   /** Looks once; what differs is looked at again later. */
   async #suspect(pause: keyof Pauses, look: (again: boolean) => Promise<readonly Difference[]>): Promise<void> {
-    const differences = await look(false);
+    const differences = await this.#look(() => look(false), pause);
     if (differences.length === 0) return;
     const suspects = this.#suspects[pause];
-    if (suspects.length < MAX_SUSPECTS) suspects.push({ differences, look: () => look(true) });
+    if (suspects.length < MAX_SUSPECTS) suspects.push({ differences, look: () => this.#look(() => look(true), pause) });
     else this.#more = true;
   }
 
-  #pause(ms: number): Promise<void> {
-    return sleep(ms, undefined, this.#options.signal === undefined ? {} : { signal: this.#options.signal });
+  /** A look at hints finds nothing when Redis cannot be read. */
+  async #look(look: () => Promise<readonly Difference[]>, pause: keyof Pauses): Promise<readonly Difference[]> {
+    if (pause === "storeMs") return look();
+    let found: readonly Difference[] = [];
+    await this.#withHints(async () => void (found = await look()));
+    return found;
+  }
+
+  /** A node that died during the pause has repaired nothing, so nothing is expected of it afterwards. */
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, this.#options.signal === undefined ? {} : { signal: this.#options.signal });
+    await this.#withHints(async (hints) => {
+      const still = await ownedShards(hints);
+      this.#owned = new Set([...this.#owned].filter((shard) => still.has(shard)));
+    });
   }
 }

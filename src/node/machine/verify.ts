@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { MailboxInspection } from "../../../queues/mailbox-inspection.ts";
 import { NodeRegistry } from "../../../queues/node-registry.ts";
-import { type Hints, type Verification, verifyStores } from "../../app/verification/verify-stores.ts";
+import type { Hints } from "../../app/verification/hints.ts";
+import { type Verification, verifyStores } from "../../app/verification/verify-stores.ts";
 import { BoardInspection } from "../../board/board-inspection.ts";
 import type { NodeConfig } from "../../settings/config.ts";
 import { systemClock } from "../../domain/clock.ts";
@@ -34,11 +35,14 @@ export async function verifyInstallation(
   try {
     const shards = Number((await adapters.inspection.setting("MAILBOX_SHARDS")) ?? config.shards);
     const stores = versionedStores(adapters, STORED_FORMAT, () => STORED_FORMAT.schema);
-    const target = config.redis ?? (await embeddedRedis(dataDir));
-    if (target === null) return await verifyStores(stores, { shards, signal });
+    const embedded = config.redis === null ? await findEmbeddedRedis(dataDir) : undefined;
+    const target = config.redis ?? embedded;
+    if (target === undefined) return await verifyStores(stores, { shards, signal });
     const { hints, close } = hintsOf(target, config, shards, log);
+    // Leases outlive a killed node by seconds. The private Redis knows at once that its node has ended.
+    const owners = () => (embedded?.owned === false ? Promise.resolve(new Map<number, null>()) : hints.owners());
     try {
-      return await verifyStores(stores, { shards, hints, signal });
+      return await verifyStores(stores, { shards, hints: { ...hints, owners }, signal });
     } finally {
       await close();
     }
@@ -57,11 +61,6 @@ function openToRead(config: NodeConfig, dataDir: string): Promise<Stores> {
     );
   }
   return openSqliteStores({ path, readOnly: true });
-}
-
-async function embeddedRedis(dataDir: string): Promise<RedisTarget | null> {
-  const url = await findEmbeddedRedis(dataDir);
-  return url === undefined ? null : { url };
 }
 
 function hintsOf(

@@ -6,7 +6,8 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { eventsOf } from "../../../actors/kernel/performer.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
-import { type Hints, verifyStores } from "../../../src/app/verification/verify-stores.ts";
+import type { Hints } from "../../../src/app/verification/hints.ts";
+import { verifyStores } from "../../../src/app/verification/verify-stores.ts";
 import { BoardInspection } from "../../../src/board/board-inspection.ts";
 import { RedisBoard } from "../../../src/board/redis-board.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
@@ -109,6 +110,16 @@ describe("the verification of what Redis holds", () => {
     expect(await found()).to.deep.equal([`offer: ${jobId()} is queued, and its offer on the board is another one`]);
   });
 
+  it("expects nothing of an owner that died after the first look, and says so", async () => {
+    await board.withdraw(jobId());
+    let looks = 0;
+    const owners = () => Promise.resolve(new Map([[0, looks++ === 0 ? "node" : null]]));
+    const options = { shards: 1, hints: { ...hints(), owners }, pauses: { storeMs: 1, hintMs: 1, placeMs: 1 } };
+    const { differences, skipped } = await verifyStores(opened.stores, options);
+    expect(differences).to.deep.equal([]);
+    expect(skipped).to.deep.equal(["offers, places and owed effects of 1 shards: no worker that lives owns them"]);
+  });
+
   it("finds offers of jobs that run or do not exist", async () => {
     await grant();
     await board.offer(offer());
@@ -168,5 +179,27 @@ describe("the verification of what Redis holds", () => {
     const { differences, skipped } = await verifyStores(opened.stores, { shards: 1, hints: failing });
     expect(differences).to.deep.equal([]);
     expect(skipped).to.deep.equal(["offers, places and owners: Redis cannot be read (Error: no answer)"]);
+  });
+
+  it("keeps what the store shows when Redis ends between two looks", async () => {
+    await board.withdraw(jobId());
+    const { board: whole, ...rest } = hints();
+    let calls = 0;
+    const gone = () => Promise.reject(new Error("Connection is closed."));
+    const findOffers = (jobIds: readonly JobRunId[]) => (calls++ === 0 ? whole.findOffers(jobIds) : gone());
+    const failing: Hints = {
+      ...rest,
+      board: {
+        findOffers,
+        offers: () => whole.offers(),
+        places: () => whole.places(),
+        hasPlace: (...place) => whole.hasPlace(...place),
+      },
+    };
+    await opened.stores.outputs.put({ runId: newId("run"), stepRunId: newId("step"), token: 1, values: [] }, 1_000);
+    const pauses = { storeMs: 1, hintMs: 1, placeMs: 1 };
+    const { differences, skipped } = await verifyStores(opened.stores, { shards: 1, hints: failing, pauses });
+    expect(differences.map(({ kind }) => kind)).to.deep.equal(["orphan"]);
+    expect(skipped).to.deep.equal(["offers, places and owners: Redis cannot be read (Error: Connection is closed.)"]);
   });
 });
