@@ -127,6 +127,7 @@ export const words = {
     by: "Triggered by",
     all: "All",
     active: "Active",
+    only: (statuses: readonly string[]) => `Only ${statuses.join(", ").toLowerCase()}`,
     older: "Older",
     newest: "Newest",
     none: "No run fits this filter",
@@ -248,7 +249,7 @@ export const words = {
     requested: "Requested",
     waitForYou: (n: number) => (n === 1 ? "1 approval waits for you" : `${count(n, "approval")} wait for you`),
     missing: (n: number, users: readonly string[]) =>
-      users.length > 0 ? `${count(n, "vote")} missing, of ${users.join(", ")}` : `${count(n, "vote")} missing`,
+      users.length > 0 ? `${count(n, "approval")} missing, of ${users.join(", ")}` : `${count(n, "approval")} missing`,
     gate: (name: string) => `before ${name}`,
     wholeRun: "the whole run",
     expires: "expires",
