@@ -90,6 +90,7 @@ export const words = {
     failed: (why: string, id: string | undefined) => (id === undefined ? why : `${why} (request ${id})`),
     noPage: "There is no page at this address",
     stale: "This may be old:",
+    sessionEnded: "Your session has ended: log in again",
     crashed: "This part of the page has failed",
     reload: "Load the page again",
   },
