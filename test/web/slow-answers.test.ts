@@ -162,6 +162,7 @@ describe("a page whose answers are slow or missing", function () {
     await told.waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
+    await told.waitFor();
     expect(await told.count(), "behind the dialog").to.equal(1);
   });
 });

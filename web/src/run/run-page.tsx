@@ -10,6 +10,7 @@ import { connection } from "../live/socket.ts";
 import { Loading } from "../parts/loaded.tsx";
 import { useTitle } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useChosenInSight } from "../parts/tabs.tsx";
 import { words } from "../words.ts";
 import { ApprovalBar } from "./head/approval-bar.tsx";
 import { RunHead } from "./head/run-head.tsx";
@@ -73,6 +74,7 @@ function Loaded({ store, view, hasJobs }: LoadedProps) {
   const { route } = useLocation();
   const [filters, change] = useFilters();
   const shown = isView(filters["view"]) ? filters["view"] : "graph";
+  const views = useChosenInSight(shown);
   const stepRunId = filters["step"];
   const place = stepRunId === undefined ? undefined : findStep(view, stepRunId);
   const { pipelineId, projectId } = view.head;
@@ -119,7 +121,7 @@ function Loaded({ store, view, hasJobs }: LoadedProps) {
         onWhy={setWhyJob}
       />
       {hasJobs ? <ApprovalBar view={view} /> : null}
-      <nav class={styles["views"]} aria-label={runWords.viewsLabel}>
+      <nav ref={views} class={styles["views"]} aria-label={runWords.viewsLabel}>
         {VIEWS.map((name) => (
           <a
             key={name}
