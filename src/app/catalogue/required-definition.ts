@@ -1,24 +1,11 @@
-/** Parses a text that must be a valid definition, and makes the error for one that is not. */
+/** Demands that a text is a valid definition, and makes the error for one that is not. */
 import type { CheckedDefinition, KnownDefinition } from "../../definition-work/definition-work.ts";
-import type { Definition } from "../../definition/definition.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
-
-/** The definition that `text` holds; throws `invalid_definition` with every error. */
-export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  return requireParsed(parseDefinition(text, textFormat));
-}
 
 /** The definition of a checked text; throws `invalid_definition` with every error. */
 export function requireKnown({ known, diagnostics }: CheckedDefinition): KnownDefinition {
   if (known !== null) return known;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
-}
-
-/** The definition of a parsed text; throws `invalid_definition` with every error. */
-export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
-  if (definition !== undefined) return definition;
   throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
 }
 
