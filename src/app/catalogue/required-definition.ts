@@ -10,10 +10,13 @@ export function requireDefinition(text: string, textFormat: "json" | "yaml"): De
   return requireParsed(parseDefinition(text, textFormat));
 }
 
-/** The definition of a checked text; throws `invalid_definition` with every error. */
-export function requireKnown({ known, diagnostics }: CheckedDefinition): KnownDefinition {
+/**
+ * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
+ * from, which the message names then.
+ */
+export function requireKnown({ known, diagnostics }: CheckedDefinition, path?: string): KnownDefinition {
   if (known !== null) return known;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
 }
 
 /** The definition of a parsed text; throws `invalid_definition` with every error. */
@@ -22,12 +25,16 @@ export function requireParsed({ definition, diagnostics }: ParsedDefinition): De
   throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
 }
 
-export function invalidDefinition(problems: readonly Problem[]): MillraceError {
+/** `path`: as of {@link requireKnown}. */
+export function invalidDefinition(problems: readonly Problem[], path?: string): MillraceError {
   const [first] = problems;
   const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new MillraceError("invalid_definition", `the definition has problems: ${first?.message ?? ""}${rest}`, {
-    problems,
-  });
+  const place = path === undefined ? "" : ` in ${path}`;
+  // Who sends a text sees it; who names a commit does not.
+  const at =
+    path === undefined || first?.line === undefined ? "" : `${first.file ?? ""} line ${first.line}: `.trimStart();
+  const text = `the definition${place} has problems: ${at}${first?.message ?? ""}${rest}`;
+  return new MillraceError("invalid_definition", text, { problems });
 }
 
 function asProblem({ code, pointer, message, hint, line, column, file }: Diagnostic): Problem {
