@@ -14,15 +14,20 @@ export function requireDefinition(text: string, textFormat: "json" | "yaml"): De
  * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
  * from, which the message names then.
  */
-export function requireKnown({ known, diagnostics }: CheckedDefinition, path?: string): KnownDefinition {
-  if (known !== null) return known;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
+export function requireKnown(checked: CheckedDefinition, path?: string): KnownDefinition {
+  if (checked.known !== null) return checked.known;
+  throw whyUnknown(checked, path);
+}
+
+/** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
+export function whyUnknown({ diagnostics }: Pick<CheckedDefinition, "diagnostics">, path?: string): MillraceError {
+  return invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
 }
 
 /** The definition of a parsed text; throws `invalid_definition` with every error. */
 export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
   if (definition !== undefined) return definition;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+  throw whyUnknown({ diagnostics });
 }
 
 /** `path`: as of {@link requireKnown}. */
