@@ -53,7 +53,7 @@ describe("the schedules of a pipeline", () => {
     await node.settled();
   }
 
-  /** A text that came with a commit, which nobody has checked. */
+  /** A text that came with a commit and was never checked. */
   async function push(text: string): Promise<void> {
     const { pipelines } = node.context.stores;
     const { headRevisionId } = (await pipelines.find(pipelineId))!;
