@@ -258,8 +258,12 @@ describe("the builtin `checkout`", function () {
 
     it("for https at a port without TLS", async () => {
       const server = await new GitHttpServer(bench.folder, null).start();
-      const repo = `${server.origin.replace("http:", "https:")}/code.git`;
-      await bench.fails({ repo }, 64, "does not speak TLS").finally(() => server.stop());
+      try {
+        const repo = `${server.origin.replace("http:", "https:")}/code.git`;
+        await bench.fails({ repo }, 64, "does not speak TLS");
+      } finally {
+        await server.stop();
+      }
     });
 
     it("for a machine without Git", async () => {
