@@ -26,7 +26,7 @@ export function fields<const S extends z.core.$ZodLooseShape>(shown: () => S): S
   }) as unknown as Shown<z.ZodObject<S, z.core.$strict>>;
 }
 
-/** What an answer shows, which nobody changes. Only the compiler sees that: nothing parses an answer. */
+/** What an answer shows. Only the compiler sees that it does not change: nothing parses an answer. */
 type Shown<T extends z.ZodType> = z.ZodType<z.output<z.ZodReadonly<T>>, z.input<T>>;
 
 const TEXT = z.string();

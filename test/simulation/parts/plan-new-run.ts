@@ -1,4 +1,4 @@
-/** Plans a run of a definition that the simulation has at hand, at once: no thread and no import may take real time. */
+/** Plans a run of a definition of the simulation, at once: no thread and no import may take real time. */
 import { type NewRun, planInputOf, type PlannedRun, plannedOf } from "../../../src/app/triggering/create-run.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import type { Definition } from "../../../src/definition/definition.ts";
