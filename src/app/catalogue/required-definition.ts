@@ -10,24 +10,36 @@ export function requireDefinition(text: string, textFormat: "json" | "yaml"): De
   return requireParsed(parseDefinition(text, textFormat));
 }
 
-/** The definition of a checked text; throws `invalid_definition` with every error. */
-export function requireKnown({ known, diagnostics }: CheckedDefinition): KnownDefinition {
-  if (known !== null) return known;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+/**
+ * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
+ * from, which the message names then.
+ */
+export function requireKnown(checked: CheckedDefinition, path?: string): KnownDefinition {
+  if (checked.known !== null) return checked.known;
+  throw whyUnknown(checked, path);
+}
+
+/** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
+export function whyUnknown({ diagnostics }: Pick<CheckedDefinition, "diagnostics">, path?: string): MillraceError {
+  return invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
 }
 
 /** The definition of a parsed text; throws `invalid_definition` with every error. */
 export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
   if (definition !== undefined) return definition;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+  throw whyUnknown({ diagnostics });
 }
 
-export function invalidDefinition(problems: readonly Problem[]): MillraceError {
+/** `path`: as of {@link requireKnown}. */
+export function invalidDefinition(problems: readonly Problem[], path?: string): MillraceError {
   const [first] = problems;
   const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new MillraceError("invalid_definition", `the definition has problems: ${first?.message ?? ""}${rest}`, {
-    problems,
-  });
+  const place = path === undefined ? "" : ` in ${path}`;
+  // Who sends a text sees it; who names a commit does not.
+  const at =
+    path === undefined || first?.line === undefined ? "" : `${first.file ?? ""} line ${first.line}: `.trimStart();
+  const text = `the definition${place} has problems: ${at}${first?.message ?? ""}${rest}`;
+  return new MillraceError("invalid_definition", text, { problems });
 }
 
 function asProblem({ code, pointer, message, hint, line, column, file }: Diagnostic): Problem {

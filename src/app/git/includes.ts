@@ -64,11 +64,21 @@ function collect(
   return collectIncludes(definition, (text, format) => work.includePaths(caller, text, format), readFiles);
 }
 
+/** Source: the specification of Git LFS, "The Pointer". */
+const POINTER_BEGIN = Buffer.from("version https://git-lfs.github.com/spec/");
+export const LFS_POINTER = "a pointer of Git LFS in place of the file: keep the file itself in Git";
+
+/** Whether a file is kept outside of the repository. */
+export function isLfsPointer(content: Buffer): boolean {
+  return content.subarray(0, POINTER_BEGIN.length).equals(POINTER_BEGIN);
+}
+
 const MISSING = "is not there: this commit has no such file";
 
 function includedFile({ path, file }: PlacedFile): IncludedFile {
   switch (file.kind) {
     case "file": {
+      if (isLfsPointer(file.content)) return { path, problem: `is ${LFS_POINTER}` };
       const text = file.content.toString("utf8");
       const isText = Buffer.from(text).equals(file.content) && !text.includes("\0");
       return isText ? { path, text } : { path, problem: "is no text in UTF-8: save it in UTF-8" };
