@@ -115,6 +115,8 @@ class ContainedJob {
   readonly #options: JobContainersOptions;
   readonly #folder: string;
   readonly #lease: HeldLease;
+  /** Other agents of the machine, and this one later, may have containers of the same job. */
+  readonly #id = randomUUID();
   readonly #mark: string;
   readonly #said = new Set<string>();
   /** Lines that services have said while no step ran. */
@@ -134,7 +136,7 @@ class ContainedJob {
     this.#jobId = jobId;
     this.#options = options;
     this.#lease = lease;
-    this.#mark = `${lease.mark}containers-${randomUUID()};`;
+    this.#mark = `${lease.mark}containers-${this.#id};`;
     lease.onRunOut(() => void this.#removeAll());
     options.leases.holdsContainers([options.engine.kind, ...options.engine.removal].join(" "));
     this.#folder = join(options.scratchDir, `job-${jobId}`);
@@ -197,7 +199,7 @@ class ContainedJob {
     this.#hasServices = false;
     this.#own.clear();
     // What was being started when it was stopped has this label, and so has the network.
-    const problem = await this.#options.engine.removeLabelled(this.#jobLabel);
+    const problem = await this.#options.engine.removeLabelled(this.#ownLabel);
     if (problem !== "")
       this.#options.log.warn({ jobId: this.#jobId, problem }, "containers of a job cannot be removed");
     this.#network = undefined;
@@ -297,8 +299,8 @@ class ContainedJob {
     return { mark: this.#mark, permitFile: this.#lease.permitFile };
   }
 
-  get #jobLabel(): string {
-    return `millrace.job=${this.#jobId}`;
+  get #ownLabel(): string {
+    return `millrace.containers=${this.#id}`;
   }
 
   #identity(what: string) {
@@ -307,7 +309,13 @@ class ContainedJob {
     // Engines take lower-case letters, and the names of networks are hosts of other containers.
     const name = `millrace-${what}-${randomUUID().slice(0, 13)}`;
     const guard = lease.slice(0, lease.lastIndexOf("-") + 1);
-    const labels = [agentLabel(agentKey), this.#jobLabel, `millrace.lease=${lease}`, `millrace.guard=${guard}`];
+    const labels = [
+      agentLabel(agentKey),
+      `millrace.job=${this.#jobId}`,
+      this.#ownLabel,
+      `millrace.lease=${lease}`,
+      `millrace.guard=${guard}`,
+    ];
     return { name, labels, ...this.#client };
   }
 

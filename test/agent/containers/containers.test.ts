@@ -102,6 +102,25 @@ if (engine !== undefined)
       await until("the end of the container", async () => (await containers()).length === 0);
     });
 
+    it("leaves the containers of the same job of another agent to that agent", async () => {
+      const first = await step(1, { container: container(), script: "echo begun" });
+      expect(first.log.at(-1), first.end.reason).to.equal("begun");
+      const before = await containers();
+      expect(before).to.have.length(1);
+      const other = await new AgentBench().open();
+      try {
+        await other.start({ containers: { engine: engine.kind, images: [] } });
+        other.gateway.dispatch({ container: container(), script: "true" });
+        await other.gateway.endOf();
+        expect(await leftOf(other.dataDir)).not.to.equal("");
+        other.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: true } });
+        await until("the end of its container", async () => (await leftOf(other.dataDir)) === "");
+      } finally {
+        await other.end();
+      }
+      expect(await containers()).to.deep.equal(before);
+    });
+
     it("ends a cancelled step inside: SIGTERM first, and SIGKILL after the grace", async () => {
       const polite = "trap 'echo asked; exit 9' TERM; echo begun; while :; do sleep 0.1; done";
       bench.gateway.dispatch({ container: container(), script: polite });
