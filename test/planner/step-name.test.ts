@@ -10,7 +10,9 @@ describe("the name of a step", () => {
   ] as const;
 
   it("reads the cell that the run has made", () => {
-    expect(stepName({ name: "test ${{ matrix.os }} ${{ matrix.v }}${{ matrix.none }}" }, cell)).to.equal("test linux 3");
+    expect(stepName({ name: "test ${{ matrix.os }} ${{ matrix.v }}${{ matrix.none }}" }, cell)).to.equal(
+      "test linux 3",
+    );
     expect(stepName({ name: "${{ matrix.v }}" }, cell)).to.equal("3");
   });
 
