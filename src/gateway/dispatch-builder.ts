@@ -9,7 +9,7 @@ import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { JobSpec, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { stepName } from "../planner/step-name.ts";
+import { stepName } from "../../actors/job/step-name.ts";
 import {
   containerOf,
   DeferredTextError,

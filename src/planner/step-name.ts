@@ -1,6 +1,6 @@
-/** The name of a step as users see it. Pure. */
-import { CONTEXTS } from "../definition/text/expression-places.ts";
+/** Names of steps in the plan. Pure. */
 import { LIMITS } from "../definition/schema/limits.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { NOT_IN_NAMES } from "../domain/names.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { PlannedStep, Scalar } from "../domain/plan.ts";
@@ -18,7 +18,7 @@ export function fitName(text: string): string {
 
 /**
  * The name as the plan has it, where `resolved` has the values that are known. `isLate`: the run makes the cells of the job, and
- * {@link stepName} then evaluates the name, so `${{` that came with a value is kept as a text.
+ * {@link nameInCell} then evaluates the name, so `${{` that came with a value is kept as a text.
  */
 export function plannedName(resolved: string, written: Template, isLate: boolean): string {
   const readsCell = written.references.some(({ context }) => context === "matrix");
@@ -29,8 +29,7 @@ export function plannedName(resolved: string, written: Template, isLate: boolean
 /**
  * `matrix`: the cell, of a job whose cells the run has made; else empty. The name in the plan of such a job may still read its cell.
  */
-export function stepName(step: Pick<PlannedStep, "name"> | undefined, matrix: Pairs<Scalar>): string {
-  if (step === undefined) return "";
+export function nameInCell(step: Pick<PlannedStep, "name">, matrix: Pairs<Scalar>): string {
   if (matrix.length === 0 || !step.name.includes(OPEN)) return step.name;
   let template = parsed.get(step);
   if (template === undefined) {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { CONTEXTS } from "../../src/definition/text/expression-places.ts";
 import { parseTemplate } from "../../src/expressions/template.ts";
-import { plannedName, stepName } from "../../src/planner/step-name.ts";
+import { stepName } from "../../actors/job/step-name.ts";
+import { plannedName } from "../../src/planner/step-name.ts";
 
 describe("the name of a step", () => {
   const cell = [

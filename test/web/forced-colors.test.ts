@@ -20,8 +20,8 @@ describe("the pages in forced colours", function () {
 
   after(() => showcase?.end());
 
-  const colorOf = (of: Locator, name: "background-color" | "outline-style") =>
-    of.first().evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name);
+  const colorOf = async (of: Locator, name: "background-color" | "outline-style") =>
+    String(await of.first().evaluate(`(element) => getComputedStyle(element).getPropertyValue("${name}")`));
 
   it("show how long a job waited and ran", async () => {
     await page.goto(`/runs/${runId}?view=waterfall`);

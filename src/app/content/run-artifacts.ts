@@ -3,7 +3,7 @@ import { jobName, type JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId } from "../../domain/ids.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { ArtifactRecord, ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import { readBlob } from "./content.ts";
 import type { WithStores } from "../context.ts";

@@ -2,7 +2,7 @@
 import { jobName } from "../../../actors/job/state.ts";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
 import { findPlan } from "../lookups.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jobName } from "../../../actors/job/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../../domain/ids.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { NoteKey, NoteKind } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { count } from "../lists.ts";

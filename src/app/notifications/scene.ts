@@ -8,7 +8,7 @@ import { type JobRunId, jobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { WorkBudget } from "../../domain/work/work-budget.ts";
 import type { Facts } from "../../planner/gate.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";

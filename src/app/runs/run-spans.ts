@@ -7,7 +7,7 @@ import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { parseTraceparent, spanIdOf, traceIdOf } from "../../telemetry/trace-ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Attributes, Span } from "../../telemetry/spans.ts";
 

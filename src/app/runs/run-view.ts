@@ -9,7 +9,7 @@ import { shownAttempt } from "../../domain/attempts.ts";
 import { isAdHocRevision, type JobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { Aggregate, AggregateHead, JobInBrief, RunOrigin } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { CommitStatusView } from "../commit-statuses/commit-statuses.ts";

@@ -9,7 +9,7 @@ import { approvalId, type JobRunId, type ProjectId } from "../../domain/ids.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
-import { stepName } from "../../planner/step-name.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
 import { agentFacts, type AgentFacts } from "./agent-facts.ts";
 import { approvalWait, type WaitFacts, groupWait } from "./approval-and-group-waits.ts";

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import styles from "./tabs.module.css";
 
 /** For a list of links that may be wider than the page: scrolls to the one that is chosen whenever `here` changes. */
-export function useChosenInSight(here: string): RefObject<HTMLElement> {
+export function useChosenInSight(here: string): RefObject<HTMLElement | null> {
   const list = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     const chosen = list.current?.querySelector<HTMLElement>("[aria-current]");
