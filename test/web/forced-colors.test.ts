@@ -20,8 +20,13 @@ describe("the pages in forced colours", function () {
 
   after(() => showcase?.end());
 
-  const colorOf = async (of: Locator, name: "background-color" | "outline-style") =>
-    String(await of.first().evaluate(`(element) => getComputedStyle(element).getPropertyValue("${name}")`));
+  const colorOf = (of: Locator, name: "background-color" | "outline-style") =>
+    of
+      .first()
+      .evaluate(
+        (element, property) => element.ownerDocument.defaultView!.getComputedStyle(element).getPropertyValue(property),
+        name,
+      );
 
   it("show how long a job waited and ran", async () => {
     await page.goto(`/runs/${runId}?view=waterfall`);
