@@ -56,6 +56,11 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: strin
     "usage",
     "the host does not speak TLS at this address: check `https://` and the port",
   ],
+  [
+    /mismatched algorithms/,
+    "usage",
+    "the repository names its objects by SHA-256, which is not supported: use one with SHA-1",
+  ],
   [/transport '[^']*' not allowed/, "usage", "it would be fetched by a transport that is not allowed"],
   [
     /SSL certificate problem|server certificate verification failed|certificate subject name/,
