@@ -82,6 +82,36 @@ describe("repositories with a broken definition", () => {
     expect(spoken.body.errMsg).to.include("does not speak TLS at this address");
   });
 
+  it("are read, compared and mended also when they cannot be parsed, in Git and inline", async () => {
+    const of = await git.connected();
+    of.origin.commit({ [DEFINITION_PATH]: "jobs: [\n" });
+    expect(await git.spec(of.pipelineId)).to.include({ spec: null, text: "jobs: [\n" });
+    const [broken, good] = await git.revisionsOf(of.pipelineId);
+    const ask = async (method: string, rest: string, body?: object) =>
+      (await git.edge.call(method, at(of.pipelineId, rest), { ...(body && { body }) })).body;
+    const ofBroken = `/revisions/${broken.revisionId}`;
+    expect((await ask("GET", ofBroken)).detail).to.include({ spec: null, text: "jobs: [\n" });
+    expect((await ask("GET", `${ofBroken}/diff`)).detail.diff).to.include("+jobs: [");
+    for (const refused of [
+      await ask("GET", `${ofBroken}/diff?of=definition`),
+      await ask("POST", `${ofBroken}/restore`, {}),
+    ]) {
+      expect(refused).to.include({ code: 400, reason: "invalid_definition" });
+      expect(refused.errors[0]).to.include({ code: "syntax" });
+    }
+    expect((await ask("PUT", "", { repoUrl: "", repoCredential: "" })).code).to.equal(0);
+    const inline = await git.spec(of.pipelineId);
+    expect(inline).to.include({ spec: null, text: "jobs: [\n" });
+    expect(inline.diagnostics[0]).to.include({ code: "syntax", severity: "error" });
+    const { repository } = git.world.newRepository();
+    const { url: repoUrl } = repository.remote;
+    const moved = await ask("POST", "/spec/move", { to: "git", repoUrl, repoCredential: "CODE" });
+    expect(moved).to.include({ code: 400, reason: "invalid_definition" });
+    expect((await ask("GET", "")).detail.repoUrl).to.equal("");
+    expect((await ask("POST", `/revisions/${good.revisionId}/restore`, {})).code).to.equal(0);
+    expect((await git.spec(of.pipelineId)).text).to.equal(textOf("echo 1"));
+  });
+
   describe("and events", () => {
     const call = async (path: string, body?: object) =>
       (await git.edge.call(body === undefined ? "GET" : "POST", `/api/v1/projects/default/${path}`, { body })).body
