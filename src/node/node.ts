@@ -37,7 +37,7 @@ import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
 import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
-import { registerCallMetrics, registerEdgeMeters, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
+import { registerCallMetrics, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { registerProcessMetrics } from "../telemetry/process-metrics.ts";
 import { claimObjects } from "./claim-objects.ts";
@@ -320,7 +320,6 @@ async function startRoles(config: NodeConfig, started: Started, teardown: Teardo
   }
   let http: string | null = null;
   if (hasRole(config, "edge")) {
-    registerEdgeMeters(registry, meters);
     const { startEdge } = await import("./edge-role.ts");
     http = await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown);
     tellReady(options, "edge", `listens on ${http}`);
