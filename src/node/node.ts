@@ -78,7 +78,7 @@ export interface StartedNode {
   readonly http: string | null;
   readonly grpc: string | null;
   readonly metrics: string;
-  /** See `issueFirstToken` of src/app/upkeep/bootstrap.ts. A start that fails has made no token that nobody saw. */
+  /** See `issueFirstToken` of src/app/upkeep/bootstrap.ts. A start that fails has made none, so no token is lost. */
   firstToken(): Promise<string | null>;
   /**
    * Ends the parts: the edge first, then gateway, owner of shards, feed, Redis and store. Idempotent; never rejects.
