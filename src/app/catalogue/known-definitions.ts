@@ -23,8 +23,8 @@ export function definitionOfRevision(
   return memoryOf(pipelines).read(revisionId, async () => {
     const revision = await pipelines.findRevision(revisionId);
     if (revision === undefined) return undefined;
-    const { text, format, includes } = revision;
-    return requireKnown(await work.check(caller, { text, format, includes, plugins: null }));
+    const { text, format, includes, commit } = revision;
+    return requireKnown(await work.check(caller, { text, format, includes, plugins: null }), commit?.path);
   });
 }
 
