@@ -19,11 +19,13 @@ import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
-import type { PlanBudget } from "../planner/plan-budget.ts";
+import { PlanBudget } from "../planner/plan-budget.ts";
 import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import { type PlanInput, type PlanResult, planRun } from "../planner/plan-run.ts";
 import { checkArgs } from "../plugins/args-check.ts";
+
+export { judgeEvents, PlanBudget };
 
 /** Plugins of the registry, by the references of a definition. */
 export type KnownPlugins = readonly (readonly [uses: string, found: KnownPlugin])[];

@@ -1,16 +1,9 @@
-/** Parses a text that must be a valid definition, and makes the error for one that is not. */
+/** Demands that a text is a valid definition, and makes the error for one that is not. */
 import type { CheckedDefinition, KnownDefinition } from "../../definition-work/definition-work.ts";
 import type { DefinitionText } from "../../definition-work/tasks.ts";
-import type { Definition } from "../../definition/definition.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import type { Asking } from "./plugin-lookup.ts";
-
-/** The definition that `text` holds; throws `invalid_definition` with every error. */
-export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  return requireParsed(parseDefinition(text, textFormat));
-}
 
 /**
  * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
@@ -34,12 +27,6 @@ export async function requireSpec(
 /** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
 export function whyUnknown({ diagnostics }: Pick<CheckedDefinition, "diagnostics">, path?: string): MillraceError {
   return invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
-}
-
-/** The definition of a parsed text; throws `invalid_definition` with every error. */
-export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
-  if (definition !== undefined) return definition;
-  throw whyUnknown({ diagnostics });
 }
 
 /** `path`: as of {@link requireKnown}. */

@@ -40,7 +40,7 @@ export const restoreBody = saveBody.pick({
   editor: true,
 });
 
-const revisionFields = {
+const revisionFields = () => ({
   revisionId: id<RevisionId>(),
   pipelineId: id<PipelineId>(),
   format: z.enum(["json", "yaml"]),
@@ -54,30 +54,30 @@ const revisionFields = {
   branch: z.string().nullable(),
   /** The pull or merge request that the text was saved as; null for none. */
   pullRequest: PullRequestShape.nullable(),
-};
+});
 
 export const RevisionShape = shape("Revision", revisionFields);
-export const RevisionDetailShape = shape("RevisionDetail", {
-  ...revisionFields,
+export const RevisionDetailShape = shape("RevisionDetail", () => ({
+  ...revisionFields(),
   /** Null for a text that cannot be read. */
   spec: z.unknown(),
   /** The saved text, byte for byte. */
   text: z.string(),
-});
-export const RevisionsShape = fields({
+}));
+export const RevisionsShape = fields(() => ({
   list: listOf(RevisionShape),
   pageSize: wholeNumber,
   /** `after` of the next page; null on the last one. */
   next: z.string().nullable(),
-});
-export const DiffShape = shape("RevisionDiff", {
+}));
+export const DiffShape = shape("RevisionDiff", () => ({
   /** Null where there is no revision before: then everything is added. */
   from: id<RevisionId>().nullable(),
   to: id<RevisionId>(),
   of: z.enum(["text", "definition"]),
   /** A unified diff; empty when nothing differs. */
   diff: z.string(),
-});
+}));
 export { SavedSpecShape };
 
 export type RevisionView = z.infer<typeof RevisionShape>;
