@@ -1,4 +1,4 @@
-/** The choices of the filter by status, and what an address says about it. Pure. */
+/** The choices of the filter by status, and what an address says about it. */
 import { words } from "../words.ts";
 
 type Choice = readonly [value: string, text: string];
