@@ -53,6 +53,7 @@ export class DefinitionWork {
     return isSmall ? (await loadTasks()).draftText(input) : this.#perform(caller, head ?? "", "draft", input);
   }
 
+  /** What a text holds, valid or not; null for one that cannot be read. */
   async spec(caller: string, source: DefinitionText): Promise<unknown> {
     return this.#read(caller, "spec", source);
   }

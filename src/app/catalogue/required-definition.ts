@@ -1,7 +1,9 @@
 /** Demands that a text is a valid definition, and makes the error for one that is not. */
 import type { CheckedDefinition, KnownDefinition } from "../../definition-work/definition-work.ts";
+import type { DefinitionText } from "../../definition-work/tasks.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
+import type { Asking } from "./plugin-lookup.ts";
 
 /**
  * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
@@ -10,6 +12,16 @@ import { MillraceError, type Problem } from "../../domain/errors.ts";
 export function requireKnown(checked: CheckedDefinition, path?: string): KnownDefinition {
   if (checked.known !== null) return checked.known;
   throw whyUnknown(checked, path);
+}
+
+/** What a text holds, valid or not. Throws `invalid_definition` for a text that cannot be read. */
+export async function requireSpec(
+  { work, caller }: Asking,
+  { text, format }: DefinitionText,
+): Promise<Readonly<Record<string, unknown>>> {
+  const spec = await work.spec(caller, { text, format });
+  if (spec !== null) return spec as Readonly<Record<string, unknown>>;
+  throw whyUnknown(await work.check(caller, { text, format, plugins: null }));
 }
 
 /** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
