@@ -43,6 +43,18 @@ export function mayIn(operation: Operation, area: { readonly tenantId: string; r
   );
 }
 
+type Approval = Schemas["ApprovalForCaller"];
+
+/** True when the reader has approved it, and others are missing. */
+export function hasApproved({ approvals }: Pick<Approval, "approvals">): boolean {
+  return approvals.some(({ userId }) => userId === session.value?.user.userId);
+}
+
+/** True when the approval waits for the reader. One who has approved it may still reject it, and need not. */
+export function waitsForReader(approval: Pick<Approval, "approvals" | "mayDecide">): boolean {
+  return approval.mayDecide && !hasApproved(approval);
+}
+
 /** Reads the projects again, after one was made or changed. */
 export async function loadProjects(signal?: AbortSignal): Promise<void> {
   const { list } = await api.get("/projects", { query: { pageSize: 100 }, signal });

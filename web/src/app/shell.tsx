@@ -29,7 +29,7 @@ import { KeyHelp } from "./key-help.tsx";
 import { mayLeave } from "./leaving.ts";
 import { Menu } from "./menu.tsx";
 import { Palette } from "./palette.tsx";
-import { chooseProject, currentProject, may, projects, session } from "./session.ts";
+import { chooseProject, currentProject, may, projects, session, waitsForReader } from "./session.ts";
 import { type Theme, theme, turnTheme } from "./theme.ts";
 import styles from "./shell.module.css";
 
@@ -182,7 +182,7 @@ function useWaitingApprovals(): number {
   useLive({ channel: "channel_approvals", params: scope }, ({ type }) => {
     if (type === "approval" || type === "removed") approvals.reload();
   });
-  return approvals.value?.list.filter(({ mayDecide }) => mayDecide).length ?? 0;
+  return approvals.value?.list.filter(waitsForReader).length ?? 0;
 }
 
 function ProjectSwitch() {

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import check from "lucide-static/icons/check.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
 import { api, type Schemas } from "../api/client.ts";
+import { hasApproved } from "../app/session.ts";
 import { pipelineName } from "../api/names.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -55,9 +56,11 @@ export function ApprovalList({
                 <Button icon={x} onClick={() => setVote({ approval, verdict: "reject" })}>
                   {texts.reject}
                 </Button>
-                <Button kind="primary" icon={check} onClick={() => setVote({ approval, verdict: "approve" })}>
-                  {texts.approve}
-                </Button>
+                {hasApproved(approval) ? null : (
+                  <Button kind="primary" icon={check} onClick={() => setVote({ approval, verdict: "approve" })}>
+                    {texts.approve}
+                  </Button>
+                )}
               </div>
             ) : (
               <p class={styles["why"]}>{approval.whyNot}</p>

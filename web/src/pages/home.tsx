@@ -1,7 +1,7 @@
 /** What needs the reader: approvals, what runs and what waits with its reason, and the reader's failures. */
 import waves from "lucide-static/icons/waves.svg?raw";
 import sparkles from "lucide-static/icons/workflow.svg?raw";
-import { currentProject, may } from "../app/session.ts";
+import { currentProject, may, waitsForReader } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
@@ -45,7 +45,7 @@ export function HomePage() {
   });
 
   if (pipelines.value?.total === 0) return <Welcome />;
-  const mine = approvals.value?.list.filter(({ mayDecide }) => mayDecide) ?? [];
+  const mine = approvals.value?.list.filter(waitsForReader) ?? [];
   const isQuiet =
     active.value?.list.length === 0 &&
     failures.value?.length === 0 &&

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import check from "lucide-static/icons/check.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
 import { api, type Schemas } from "../../api/client.ts";
+import { hasApproved } from "../../app/session.ts";
 import { useResource } from "../../api/resource.ts";
 import { Button } from "../../parts/button.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
@@ -44,6 +45,8 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
   const path = { pipelineId, runId, approvalId };
   const body = comment === "" ? {} : { comment };
   const { submit, isRunning } = useSubmit(async () => {
+    // Enter in the comment sends the form although the button is gone.
+    if (hasApproved(approval)) return;
     await api.post("/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/approve", { path, body });
     tell(runWords.approvalDone);
     onDecided();
@@ -63,7 +66,7 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
           {approvals
             .map(({ name: voter, comment: said }) => `${voter} has approved${said === "" ? "" : `: ${said}`}. `)
             .join("")}
-          {runWords.missing(missing.count)}
+          {runWords.missing(Math.max(missing.count, missing.users.length))}
           {missing.users.length === 0 ? "" : ` (${missing.users.join(", ")})`}
         </span>
       </div>
@@ -79,9 +82,11 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
           <Button icon={x} onClick={reject}>
             {runWords.actions.reject}
           </Button>
-          <Button type="submit" kind="primary" icon={check} disabled={isRunning}>
-            {runWords.actions.approve}
-          </Button>
+          {hasApproved(approval) ? null : (
+            <Button type="submit" kind="primary" icon={check} disabled={isRunning}>
+              {runWords.actions.approve}
+            </Button>
+          )}
         </div>
       ) : (
         <p class={styles["quiet"]}>{whyNot}</p>
