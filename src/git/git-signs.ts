@@ -73,6 +73,11 @@ const SIGNS: readonly (readonly [sign: RegExp, kind: GitFaultKind, says: string]
     "there is no such repository, or the credential does not see it: check `repoUrl` and `repoCredential`",
   ],
   [
+    /mismatched algorithms/,
+    "other",
+    "the repository names its objects by SHA-256, which is not supported: use one with SHA-1, as hosts make them by default",
+  ],
+  [
     /not valid: is this a git repository|could not determine hash algorithm/,
     "notFound",
     "the server answers with something else than a repository, such as a page to log in: check `repoUrl` and `repoCredential`",

@@ -13,7 +13,7 @@ import { LIMITS } from "../definition/schema/limits.ts";
 import { clip } from "../definition/text/read-text.ts";
 import type { Path, Spot } from "../definition/text/source.ts";
 import { spotIn } from "../definition/checks/texts.ts";
-import { builtinOf } from "../definition/checks/uses.ts";
+import { builtinOf } from "../domain/builtins.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";

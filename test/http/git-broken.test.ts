@@ -82,32 +82,100 @@ describe("repositories with a broken definition", () => {
     expect(spoken.body.errMsg).to.include("does not speak TLS at this address");
   });
 
-  it("start nothing by an event of no repository, say why, and start runs once they are mended", async () => {
+  it("are read, compared and mended also when they cannot be parsed, in Git and inline", async () => {
+    const of = await git.connected();
+    of.origin.commit({ [DEFINITION_PATH]: "jobs: [\n" });
+    expect(await git.spec(of.pipelineId)).to.include({ spec: null, text: "jobs: [\n" });
+    const [broken, good] = await git.revisionsOf(of.pipelineId);
+    const ask = async (method: string, rest: string, body?: object) =>
+      (await git.edge.call(method, at(of.pipelineId, rest), { ...(body && { body }) })).body;
+    const ofBroken = `/revisions/${broken.revisionId}`;
+    expect((await ask("GET", ofBroken)).detail).to.include({ spec: null, text: "jobs: [\n" });
+    expect((await ask("GET", `${ofBroken}/diff`)).detail.diff).to.include("+jobs: [");
+    for (const refused of [
+      await ask("GET", `${ofBroken}/diff?of=definition`),
+      await ask("POST", `${ofBroken}/restore`, {}),
+    ]) {
+      expect(refused).to.include({ code: 400, reason: "invalid_definition" });
+      expect(refused.errors[0]).to.include({ code: "syntax" });
+    }
+    expect((await ask("PUT", "", { repoUrl: "", repoCredential: "" })).code).to.equal(0);
+    const inline = await git.spec(of.pipelineId);
+    expect(inline).to.include({ spec: null, text: "jobs: [\n" });
+    expect(inline.diagnostics[0]).to.include({ code: "syntax", severity: "error" });
+    const { repository } = git.world.newRepository();
+    const { url: repoUrl } = repository.remote;
+    const moved = await ask("POST", "/spec/move", { to: "git", repoUrl, repoCredential: "CODE" });
+    expect(moved).to.include({ code: 400, reason: "invalid_definition" });
+    expect((await ask("GET", "")).detail.repoUrl).to.equal("");
+    expect((await ask("POST", `/revisions/${good.revisionId}/restore`, {})).code).to.equal(0);
+    expect((await git.spec(of.pipelineId)).text).to.equal(textOf("echo 1"));
+  });
+
+  describe("and events", () => {
     const call = async (path: string, body?: object) =>
       (await git.edge.call(body === undefined ? "GET" : "POST", `/api/v1/projects/default/${path}`, { body })).body
         .detail;
-    await call("secrets", { name: "HOOK_KEY", value: SECRET });
-    const hook = await call("hooks", { name: "any", kind: "generic", secret: "HOOK_KEY" });
-    const shards = Array.from({ length: git.edge.context.shards }, (_, shard) => shard);
-    const runner = new HookRunner(git.edge.context, () => shards);
-    const deliver = async () => {
-      const raw = JSON.stringify({ event: "go" });
-      const signature = createHmac("sha256", SECRET).update(raw).digest("hex");
-      const headers = { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}` };
+    let runner: HookRunner;
+    before(async () => {
+      const shards = Array.from({ length: git.edge.context.shards }, (_, shard) => shard);
+      runner = new HookRunner(git.edge.context, () => shards);
+      await call("secrets", { name: "HOOK_KEY", value: SECRET });
+    });
+
+    /** The verdicts on a delivery at a pipeline. `headers` of the signature: as the kind of the hook names them. */
+    async function deliver(
+      { pipelineId }: ConnectedPipeline,
+      hook: { readonly hookId: string; readonly path: string },
+      body: object,
+      headersOf: (signature: string) => Record<string, string>,
+    ): Promise<Record<string, string>[]> {
+      const raw = JSON.stringify(body);
+      const signature = `sha256=${createHmac("sha256", SECRET).update(raw).digest("hex")}`;
+      const headers = { "content-type": "application/json", ...headersOf(signature) };
       const { deliveryId } = (await git.edge.call("POST", hook.path, { raw, headers, token: null })).body.detail;
       await runner.pass();
       const { verdicts } = await call(`hooks/${hook.hookId}/deliveries/${deliveryId}`);
-      return verdicts.filter((one: { pipelineId: string }) => one.pipelineId === of.pipelineId);
-    };
-    const good = `triggers: { event: [{ provider: generic, event: go }] }\n${textOf("echo 1")}`;
-    const of = await git.connected();
-    const broken = of.origin.commit({ [DEFINITION_PATH]: `${good}surprise: 1\n` });
-    // The broken definition is the head from here on.
-    await git.spec(of.pipelineId);
-    const [refused] = await deliver();
-    expect(refused).to.include({ outcome: "refused" });
-    expect(refused.text).to.include(`the definition of commit ${broken} is not valid: line 8`);
-    of.origin.commit({ [DEFINITION_PATH]: good });
-    expect((await deliver())[0]).to.include({ outcome: "matched" });
+      return verdicts.filter((one: { pipelineId: string }) => one.pipelineId === pipelineId);
+    }
+
+    it("of no repository start nothing, say why, and start runs once it is mended", async () => {
+      const hook = await call("hooks", { name: "any", kind: "generic", secret: "HOOK_KEY" });
+      const go = () => deliver(of, hook, { event: "go" }, (signature) => ({ "x-hub-signature-256": signature }));
+      const good = `triggers: { event: [{ provider: generic, event: go }] }\n${textOf("echo 1")}`;
+      const of = await git.connected();
+      const broken = of.origin.commit({ [DEFINITION_PATH]: `${good}surprise: 1\n` });
+      // The broken definition is the head from here on.
+      await git.spec(of.pipelineId);
+      const [refused] = await go();
+      expect(refused).to.include({ outcome: "refused" });
+      expect(refused!["text"]).to.include(`the definition of commit ${broken} is not valid: line 8`);
+      of.origin.commit({ [DEFINITION_PATH]: good });
+      expect((await go())[0]).to.include({ outcome: "matched" });
+    });
+
+    it("of a fork that name a commit by its first characters alone start nothing, and say why", async () => {
+      const hook = await call("hooks", { name: "bucket", kind: "bitbucket", secret: "HOOK_KEY" });
+      const of = await git.connected();
+      const triggers = "triggers: { event: [{ provider: bitbucket, event: pull_request }] }\n";
+      const head = of.origin.commit({ [DEFINITION_PATH]: `${triggers}${textOf("echo 1")}` });
+      const { repoUrl } = (await git.edge.call("GET", at(of.pipelineId))).body.detail;
+      const side = (repository: string, branch: string) => ({
+        repository: { full_name: repository },
+        branch: { name: branch },
+        commit: { hash: head.slice(0, 12) },
+      });
+      const body = {
+        repository: { full_name: "team/app", links: { html: { href: repoUrl.replace(".git", "") } } },
+        pullrequest: { id: 3, title: "Look", source: side("bob/app", "x"), destination: side("team/app", "main") },
+      };
+      const [refused] = await deliver(of, hook, body, (signature) => ({
+        "x-hub-signature": signature,
+        "x-event-key": "pullrequest:created",
+        "x-request-uuid": "u-1",
+      }));
+      expect(refused).to.include({ outcome: "refused" });
+      expect(refused!["text"]).to.include(`names its commit as "${head.slice(0, 12)}" alone`);
+    });
   });
 });

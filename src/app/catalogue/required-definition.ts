@@ -1,14 +1,9 @@
-/** Parses a text that must be a valid definition, and makes the error for one that is not. */
+/** Demands that a text is a valid definition, and makes the error for one that is not. */
 import type { CheckedDefinition, KnownDefinition } from "../../definition-work/definition-work.ts";
-import type { Definition } from "../../definition/definition.ts";
+import type { DefinitionText } from "../../definition-work/tasks.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
-
-/** The definition that `text` holds; throws `invalid_definition` with every error. */
-export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  return requireParsed(parseDefinition(text, textFormat));
-}
+import type { Asking } from "./plugin-lookup.ts";
 
 /**
  * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
@@ -19,15 +14,19 @@ export function requireKnown(checked: CheckedDefinition, path?: string): KnownDe
   throw whyUnknown(checked, path);
 }
 
+/** What a text holds, valid or not. Throws `invalid_definition` for a text that cannot be read. */
+export async function requireSpec(
+  { work, caller }: Asking,
+  { text, format }: DefinitionText,
+): Promise<Readonly<Record<string, unknown>>> {
+  const spec = await work.spec(caller, { text, format });
+  if (spec !== null) return spec as Readonly<Record<string, unknown>>;
+  throw whyUnknown(await work.check(caller, { text, format, plugins: null }));
+}
+
 /** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
 export function whyUnknown({ diagnostics }: Pick<CheckedDefinition, "diagnostics">, path?: string): MillraceError {
   return invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
-}
-
-/** The definition of a parsed text; throws `invalid_definition` with every error. */
-export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
-  if (definition !== undefined) return definition;
-  throw whyUnknown({ diagnostics });
 }
 
 /** `path`: as of {@link requireKnown}. */

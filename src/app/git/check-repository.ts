@@ -20,7 +20,7 @@ import { malformed } from "./git-problems.ts";
 import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
-export const RepositoryCheckShape = shape("RepositoryCheck", {
+export const RepositoryCheckShape = shape("RepositoryCheck", () => ({
   pipelineId: id<PipelineId>(),
   branch: z.string(),
   path: z.string(),
@@ -35,8 +35,8 @@ export const RepositoryCheckShape = shape("RepositoryCheck", {
   /** Whether the token may read the webhooks of the repository; null where the host has no known API or no token. */
   canManageHooks: z.boolean().nullable(),
   /** What is missing, and what to do; empty when nothing is. */
-  problems: listOf(fields({ code: z.string(), pointer: z.string(), message: z.string() })),
-});
+  problems: listOf(fields(() => ({ code: z.string(), pointer: z.string(), message: z.string() }))),
+}));
 
 export type RepositoryCheck = z.infer<typeof RepositoryCheckShape>;
 

@@ -1,5 +1,5 @@
 /** What a definition in Git includes, at the commit that the definition is of. */
-import { collectIncludes, type IncludedFile, type Includes } from "../../definition/include/included-files.ts";
+import type { IncludedFile, Includes } from "../../definition/include/included-files.ts";
 import type { Format } from "../../definition/text/read-text.ts";
 import { formatOfPath } from "../../domain/names.ts";
 import type { PlacedFile } from "../../git/read-files.ts";
@@ -54,12 +54,13 @@ export async function includesOnBranch(
   return includesAt(context, opened, tip?.id ?? null, { path, text });
 }
 
-function collect(
+async function collect(
   context: GitContext,
   asker: string,
   definition: IncludingText & { readonly format: Format },
   readFiles: (paths: readonly string[]) => Promise<readonly IncludedFile[]>,
 ): Promise<Includes | undefined> {
+  const { collectIncludes } = await import("../../definition/include/included-files.ts");
   const { work, caller } = askingFor(context, asker);
   return collectIncludes(definition, (text, format) => work.includePaths(caller, text, format), readFiles);
 }

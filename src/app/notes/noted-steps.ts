@@ -16,14 +16,14 @@ import { noStepRun } from "../step-runs.ts";
 import type { NotesContext } from "./context.ts";
 
 /** A step run as a list of notes names it. */
-export const NotedStepShape = shape("NotedStep", {
+export const NotedStepShape = shape("NotedStep", () => ({
   stepRunId: id<StepRunId>(),
   jobId: id<JobRunId>(),
   /** The names of job and step. */
   job: z.string(),
   step: z.string(),
   attempt: wholeNumber,
-});
+}));
 
 export type NotedStep = z.infer<typeof NotedStepShape>;
 

@@ -41,7 +41,8 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
     });
     const cancels = [freeQuietGarbage(), optimiseForRuns(node.context.begunRuns)];
     try {
-      const { http, grpc, metrics, adminToken } = node;
+      const { http, grpc, metrics } = node;
+      const adminToken = await node.firstToken();
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
       log.info({ roles: config.roles, http, grpc, metrics }, "ready");
       await aborted(signal);

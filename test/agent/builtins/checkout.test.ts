@@ -97,6 +97,22 @@ describe("the builtin `checkout`", function () {
     expect(git(bench.workspace, "rev-parse", "origin/feature/login")).to.equal(bench.commits[3]);
   });
 
+  it("takes what a server has that is a shallow copy itself", async () => {
+    git(bench.folder, "clone", "--quiet", "--bare", "--depth=2", bench.code.url, "shallow.git");
+    const repo = `file://${bench.folder}/shallow.git`;
+    for (const [depth, count] of [
+      [0, "2"],
+      [1, "1"],
+      [9, "2"],
+    ] as const) {
+      const { outputs } = await bench.check({ repo, depth });
+      expect(outputs["commit"], `depth ${depth}`).to.equal(bench.commits[2]);
+      expect(git(bench.workspace, "rev-list", "--count", "HEAD"), `depth ${depth}`).to.equal(count);
+    }
+    await bench.check({ repo, ref: bench.commits[1]!.slice(0, 8) });
+    expect(bench.readme()).to.equal("two\n");
+  });
+
   it("empties its own folder and no other", async () => {
     await bench.check({ repo: bench.code.url, path: "a/b" });
     const other = join(bench.workspace, "other");
@@ -254,6 +270,12 @@ describe("the builtin `checkout`", function () {
       git(inner.path, "reflog", "expire", "--expire=now", "--all");
       git(inner.path, "gc", "--quiet", "--prune=now");
       await bench.fails({ repo: outer.url, submodules: true }, 65, "no longer has the commit");
+    });
+
+    it("for a repository with objects of SHA-256", async () => {
+      git(bench.folder, "init", "--quiet", "--object-format=sha256", "sha256");
+      git(join(bench.folder, "sha256"), "commit", "--quiet", "--allow-empty", "--message", "one");
+      await bench.fails({ repo: `file://${bench.folder}/sha256` }, 64, "objects by SHA-256");
     });
 
     it("for https at a port without TLS", async () => {

@@ -49,7 +49,7 @@ export function emptyFolder(folder: string): boolean {
 /** A step may have made the folder itself read-only. */
 function allowChanges(folder: string): void {
   const { mode } = lstatSync(folder);
-  if ((mode & 0o700) !== 0o700) chmodSync(folder, (mode & 0o777) | 0o700);
+  if ((mode & 0o700) !== 0o700) chmodSync(folder, (mode & 0o7777) | 0o700);
 }
 
 function allowRemoval(path: string): void {

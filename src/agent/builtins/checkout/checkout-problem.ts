@@ -36,6 +36,11 @@ export class CheckoutProblem extends Error {
  */
 const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: string])[] = [
   [
+    /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
+    "authentication",
+    "the repository's host shows another key than the one in known_hosts of the agent's user: replace the line there only if the host has published the new key",
+  ],
+  [
     /Host key verification failed/,
     "authentication",
     "this agent does not know the key of the repository's host: add it to known_hosts of the agent's user",
@@ -50,6 +55,11 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: strin
     /unexpected TLS packet|wrong version number|unknown protocol|record layer failure/i,
     "usage",
     "the host does not speak TLS at this address: check `https://` and the port",
+  ],
+  [
+    /mismatched algorithms/,
+    "usage",
+    "the repository names its objects by SHA-256, which is not supported: use one with SHA-1",
   ],
   [/transport '[^']*' not allowed/, "usage", "it would be fetched by a transport that is not allowed"],
   [
