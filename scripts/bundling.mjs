@@ -24,6 +24,13 @@ const UNUSED = [
   { part: /\bbullmq\/dist\/cjs\/postgres\/index\.js$/, contents: "module.exports = {};" },
   // For the patterns of BullMQ's schedulers; the program has its own schedules.
   { part: /\bcron-parser\/dist\/index\.js$/, contents: "module.exports = {};" },
+  // For exemplars of metrics, which the program does not write.
+  { part: /@opentelemetry\/api\/dist\/index\.cjs$/, contents: "module.exports = {};" },
+  // BullMQ compares the version of Redis, and needs no ranges.
+  {
+    part: /\bsemver\/index\.js$/,
+    contents: ["valid", "coerce", "lt"].map((name) => `exports.${name} = require("./functions/${name}");`).join(""),
+  },
   // For the services channelz and ORCA, which the program does not offer.
   { part: /@grpc\/proto-loader\/build\/src\/index\.js$/, contents: "module.exports = {};" },
   // An older edition of the table of media types that other packages bring.

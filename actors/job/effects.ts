@@ -23,7 +23,9 @@ export function moved(next: JobState, effects: readonly JobEffect[]): JobDecisio
 }
 
 export function publishJob(job: JobState, lifecycle: Exclude<LifecycleOf<"job">, "waiting">): OwedEffect {
-  return { type: "publish", event: { object: "job", lifecycle, ...eventOf(job) } };
+  const { jobId, stepRunId, status, data } = eventOf(job);
+  // Named one by one, as each run publishes several: members from a spread behind others take V8 of Node 20 some microseconds.
+  return { type: "publish", event: { object: "job", lifecycle, jobId, stepRunId, status, data } };
 }
 
 /** The event that says what the job waits for. */

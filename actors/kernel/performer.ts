@@ -8,9 +8,9 @@ import { shardOf } from "../../queues/shard-map.ts";
 import type { Clock } from "../../src/domain/clock.ts";
 import type { Board } from "../../src/board/board.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
-import type { OwedEffect, ReadTriggersEffect, StartRunEffect } from "../../src/domain/effects.ts";
+import type { OwedEffect, ReadTriggersEffect, StartRunEffect, Verdict } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { AgentId, ApprovalId, RootId, RunId } from "../../src/domain/ids.ts";
+import type { AgentId, ApprovalId, CommandId, RootId, RunId } from "../../src/domain/ids.ts";
 import {
   agentChannel,
   type ApprovalHint,
@@ -59,9 +59,13 @@ export async function performOwed(
 ): Promise<void> {
   for (let at = 0; at < owed.length; at += EFFECTS_AT_ONCE) {
     const part = owed.slice(at, at + EFFECTS_AT_ONCE);
+    const calls: Promise<void>[] = [];
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
-    const calls = acknowledgementsLast(part).map(({ effect }) => performOne(ports, head, effect));
-    await Promise.all([...calls, publish(ports.feed, head, part), storeCommands(ports, part)]);
+    for (const { effect } of acknowledgementsLast(part)) {
+      if (effect.type !== "publish" && effect.type !== "command") calls.push(performOne(ports, head, effect));
+    }
+    calls.push(publish(ports.feed, head, part), storeCommands(ports, part));
+    await Promise.all(calls);
   }
 }
 
@@ -146,11 +150,11 @@ export function eventsOf(head: AggregateHead<RootId>, owed: readonly OwedRecord[
   return events;
 }
 
-async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, effect: OwedEffect): Promise<void> {
+/** An effect that is performed by a call of its own. */
+type SingleEffect = Exclude<OwedEffect, { readonly type: "publish" | "command" }>;
+
+function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, effect: SingleEffect): Promise<void> {
   switch (effect.type) {
-    case "publish":
-    case "command":
-      return;
     case "schedule": {
       const { to, timer, generation, dueAt } = effect;
       const message = { rootId: head.rootId, to, message: { type: "timer", timer, generation } };
@@ -183,9 +187,13 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
     case "readTriggers":
       return schedulePort(ports).readTriggers(effect);
     case "answer":
-      await ports.stores.inbox.answer(effect.commandId, effect.verdict);
-      return ports.feed.publish(commandChannel(effect.commandId), effect.verdict);
+      return answer(ports, effect.commandId, effect.verdict);
   }
+}
+
+async function answer({ stores, feed }: PerformerPorts, commandId: CommandId, verdict: Verdict): Promise<void> {
+  await stores.inbox.answer(commandId, verdict);
+  await feed.publish(commandChannel(commandId), verdict);
 }
 
 function schedulePort({ schedules }: PerformerPorts): SchedulePort {

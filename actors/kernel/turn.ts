@@ -72,74 +72,105 @@ export function decideTurn(
   outputs: OutputsReader,
   epoch = 0,
 ): TurnResult {
-  const changed = new Map<string, LiveActor>();
-  const effects: OwedEffect[] = [];
-  const undecided: UndecidedMessage[] = [];
-  let decided = 0;
-  let late = 0;
-  let taken = 0;
-  let read = 0;
+  const turn = new Turn(actors, now, plan, type, outputs, epoch);
   let spent = 0;
-  let work = new WorkBudget(MAX_TURN_WORK);
-  const counts = new ActorCounts(plan, type);
-  const peers: Peers = {
-    state(id) {
-      read++;
-      return find(id)?.state;
-    },
-    count: (key) => counts.of(key, actors, changed),
-    outputs,
-    epoch,
-    get work() {
-      return work;
-    },
-  };
-  const isEnough = (): boolean => decided >= ENOUGH || effects.length >= ENOUGH_EFFECTS || spent >= ENOUGH_TURN_WORK;
-  for (; taken < messages.length && !isEnough(); taken++) {
-    work = new WorkBudget(MAX_TURN_WORK);
+  let taken = 0;
+  for (; taken < messages.length && !turn.isFull && spent < ENOUGH_TURN_WORK; taken++) {
+    turn.work = new WorkBudget(MAX_TURN_WORK);
     const chain: ActorMessage[] = [messages[taken]!];
-    for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
-    spent += work.used;
+    for (let i = 0; i < chain.length; i++) turn.decide(chain[i]!, chain);
+    spent += turn.work.used;
   }
+  const { changed, effects, undecided, decided, late, read } = turn;
   return { changed, effects, undecided, taken, decided, late, read };
+}
 
-  function find(id: string): LiveActor | undefined {
-    return changed.get(id) ?? actors.get(id);
+/** The decisions of one turn so far, and what actors may read for the next one. */
+class Turn implements Peers {
+  readonly changed = new Map<string, LiveActor>();
+  readonly effects: OwedEffect[] = [];
+  readonly undecided: UndecidedMessage[] = [];
+  decided = 0;
+  late = 0;
+  read = 0;
+  work = new WorkBudget(MAX_TURN_WORK);
+  readonly outputs: OutputsReader;
+  readonly epoch: number;
+  readonly #actors: ReadonlyMap<string, LiveActor>;
+  readonly #now: number;
+  readonly #plan: RunPlan;
+  readonly #type: AggregateType;
+  readonly #counts: ActorCounts;
+
+  constructor(
+    actors: ReadonlyMap<string, LiveActor>,
+    now: number,
+    plan: RunPlan,
+    type: AggregateType,
+    outputs: OutputsReader,
+    epoch: number,
+  ) {
+    this.#actors = actors;
+    this.#now = now;
+    this.#plan = plan;
+    this.#type = type;
+    this.#counts = new ActorCounts(plan, type);
+    this.outputs = outputs;
+    this.epoch = epoch;
   }
 
-  function put(before: LiveActor | undefined, actor: LiveActor): void {
-    counts.change(before, actor);
-    changed.set(actor.id, actor);
+  /** The rest of the messages is for the next turn. */
+  get isFull(): boolean {
+    return this.decided >= ENOUGH || this.effects.length >= ENOUGH_EFFECTS;
   }
 
-  function decideOne(message: ActorMessage, chain: ActorMessage[]): void {
+  state(id: string): unknown {
+    this.read++;
+    return this.#find(id)?.state;
+  }
+
+  count(key: string): number {
+    return this.#counts.of(key, this.#actors, this.changed);
+  }
+
+  /** Decides one message, and appends to its `chain` what the actor sends to its own aggregate. */
+  decide(message: ActorMessage, chain: ActorMessage[]): void {
     const { to } = message;
-    const actor = find(to.id);
+    const actor = this.#find(to.id);
     if (actor === undefined || actor.kind !== to.kind) {
-      undecided.push(undecidedMessage(message, `there is no ${to.kind} ${to.id} in this aggregate`));
+      this.undecided.push(undecidedMessage(message, `there is no ${to.kind} ${to.id} in this aggregate`));
       return;
     }
-    decided++;
-    work.beginDecision();
+    this.decided++;
+    this.work.beginDecision();
     try {
-      const kind = kindOf(type, actor.kind);
-      const decision = kind.decide(actor.state as never, message.message as never, now, plan, peers);
-      if (decision.entry === "late") late++;
+      const kind = kindOf(this.#type, actor.kind);
+      const decision = kind.decide(actor.state as never, message.message as never, this.#now, this.#plan, this);
+      if (decision.entry === "late") this.late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
-      if (decision.next !== actor.state) put(actor, { kind: actor.kind, id: actor.id, state: decision.next });
+      if (decision.next !== actor.state) this.#put(actor, { kind: actor.kind, id: actor.id, state: decision.next });
       let cause: Cause | undefined;
       for (const effect of decision.effects) {
         if (effect.type === "send") chain.push(effect);
-        else if (effect.type === "spawn") put(find(effect.actor.id), spawned(effect.actor, effect.state));
+        else if (effect.type === "spawn") this.#put(this.#find(effect.actor.id), spawned(effect.actor, effect.state));
         else if (effect.type === "publish") {
-          cause ??= type.causeOf(chain[0]!.message as never);
-          effects.push(withCause(effect, cause));
-        } else effects.push(effect);
+          cause ??= this.#type.causeOf(chain[0]!.message as never);
+          this.effects.push(withCause(effect, cause));
+        } else this.effects.push(effect);
       }
     } catch (error) {
       if (error instanceof MissingOutputs) throw error;
-      undecided.push(undecidedMessage(message, error instanceof Error ? error.message : String(error)));
+      this.undecided.push(undecidedMessage(message, error instanceof Error ? error.message : String(error)));
     }
+  }
+
+  #find(id: string): LiveActor | undefined {
+    return this.changed.get(id) ?? this.#actors.get(id);
+  }
+
+  #put(before: LiveActor | undefined, actor: LiveActor): void {
+    this.#counts.change(before, actor);
+    this.changed.set(actor.id, actor);
   }
 }
 
@@ -150,8 +181,9 @@ function undecidedMessage({ to, message }: ActorMessage, reason: string): Undeci
 
 /** Without a member behind a spread, which takes V8 of Node 20 some microseconds: a turn publishes thousands of events. */
 function withCause({ type, event }: Publish, { cause, by }: Cause): Publish {
+  const { object, lifecycle, jobId, stepRunId, status } = event;
   const data = Object.assign({}, event.data, { cause, by });
-  return { type, event: { ...event, data } as Publish["event"] };
+  return { type, event: { object, lifecycle, jobId, stepRunId, status, data } as Publish["event"] };
 }
 
 function spawned(actor: ActorRef, state: unknown): LiveActor {

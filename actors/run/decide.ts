@@ -430,7 +430,8 @@ function schedule(run: RunState): readonly OwedEffect[] {
 }
 
 function publish(run: RunState, lifecycle: Exclude<LifecycleOf<"pipeline">, "waiting">): OwedEffect {
-  return { type: "publish", event: { object: "pipeline", lifecycle, ...eventOf(run) } };
+  const { jobId, stepRunId, status, data } = eventOf(run);
+  return { type: "publish", event: { object: "pipeline", lifecycle, jobId, stepRunId, status, data } };
 }
 
 /**

@@ -13,7 +13,7 @@ import { MOVED } from "./preconditions.ts";
 import { id, shape, time } from "./shapes.ts";
 import { rfc3339 } from "./times.ts";
 
-export const ProjectShape = shape("Project", {
+export const ProjectShape = shape("Project", () => ({
   projectId: id<ProjectId>(),
   /** The owner. */
   tenantId: id<TenantId>(),
@@ -23,7 +23,7 @@ export const ProjectShape = shape("Project", {
   description: z.string(),
   archived: z.boolean(),
   createdAt: time,
-});
+}));
 
 export type ProjectView = z.infer<typeof ProjectShape>;
 

@@ -6,27 +6,44 @@ import type { ProjectId, TenantId } from "../domain/ids.ts";
  * The shape of an object with exactly these fields. The description of the API refers to it by its name, which no other
  * shape may have.
  */
-export function shape<const S extends z.core.$ZodLooseShape>(name: string, shown: S) {
-  return z.strictObject(shown).readonly().meta({ id: name });
+export function shape<const S extends z.core.$ZodLooseShape>(name: string, shown: () => S) {
+  return fields(shown).register(z.globalRegistry, { id: name });
 }
 
-/** {@link shape} for an object that is described where it stands. */
-export function fields<const S extends z.core.$ZodLooseShape>(shown: S) {
-  return z.strictObject(shown).readonly();
+/**
+ * {@link shape} for an object that is described where it stands. `shown` is called when something first reads or describes the
+ * object: most nodes never describe their API, and a thousand fields take a megabyte.
+ */
+export function fields<const S extends z.core.$ZodLooseShape>(shown: () => S): Shown<z.ZodObject<S, z.core.$strict>> {
+  return new z.ZodObject({
+    type: "object",
+    get shape() {
+      const made = shown();
+      Object.defineProperty(this, "shape", { value: made });
+      return made;
+    },
+    catchall: NOTHING,
+  }) as unknown as Shown<z.ZodObject<S, z.core.$strict>>;
 }
+
+/** What an answer shows. Only the compiler sees that it does not change: nothing parses an answer. */
+type Shown<T extends z.ZodType> = z.ZodType<z.output<z.ZodReadonly<T>>, z.input<T>>;
+
+const TEXT = z.string();
+const NOTHING = z.never();
 
 /** An id of one kind. */
 export function id<I extends string>(): z.ZodType<I, I> {
-  return z.string() as unknown as z.ZodType<I, I>;
+  return TEXT as unknown as z.ZodType<I, I>;
 }
 
-export function listOf<T extends z.ZodType>(item: T) {
-  return z.array(item).readonly();
+export function listOf<T extends z.ZodType>(item: T): Shown<z.ZodArray<T>> {
+  return z.array(item) as unknown as Shown<z.ZodArray<T>>;
 }
 
 /** Values by name. */
-export function mapOf<T extends z.ZodType>(value: T) {
-  return z.record(z.string(), value).readonly();
+export function mapOf<T extends z.ZodType>(value: T): Shown<z.ZodRecord<z.ZodString, T>> {
+  return z.record(TEXT, value) as unknown as Shown<z.ZodRecord<z.ZodString, T>>;
 }
 
 /** Some of these words, separated by commas. */
@@ -54,15 +71,15 @@ export const wholeNumber = z.number().int().min(0);
 export const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
 /** The fields of what starts and ends. */
-export const timingFields = {
+export const timingFields = () => ({
   startTime: time.nullable(),
   endTime: time.nullable(),
   /** Milliseconds. */ duration: wholeNumber,
-};
+});
 
 /** A page of a list with cursors. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {
-  return fields({
+  return fields(() => ({
     list: listOf(item),
     /** At most 10,000. */
     total: wholeNumber,
@@ -72,25 +89,28 @@ export function cursorPageOf<T extends z.ZodType>(item: T) {
     pageSize: wholeNumber,
     /** `after` of the next page; null on the last one. */
     next: z.string().nullable(),
-  });
+  }));
 }
 
 /** A list that is answered as a whole. */
 export function wholeListOf<T extends z.ZodType>(item: T) {
-  return fields({ list: listOf(item), total: wholeNumber });
+  return fields(() => ({ list: listOf(item), total: wholeNumber }));
 }
 
 /** A list that is answered as a whole, unless its caller asks for pages. */
 export function wholeOrPageOf<T extends z.ZodType>(item: T) {
-  return fields({
+  return fields(() => ({
     list: listOf(item),
     total: wholeNumber,
     /** Always true. */
     totalIsExact: z.boolean(),
     /** `after` of the next page; null on the last one. */
     next: z.string().nullable(),
-  });
+  }));
 }
 
 /** A tenant or a project, in which a role counts. */
-export const AreaShape = z.union([fields({ tenantId: id<TenantId>() }), fields({ projectId: id<ProjectId>() })]);
+export const AreaShape = z.union([
+  fields(() => ({ tenantId: id<TenantId>() })),
+  fields(() => ({ projectId: id<ProjectId>() })),
+]);

@@ -7,7 +7,7 @@ import { ensureAdministrator } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../settings/config.ts";
-import { optimiseWhileBusy } from "../node/compiler.ts";
+import { optimiseForRuns } from "../node/compiler.ts";
 import { agentDataDir, agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";
@@ -92,10 +92,7 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     teardown.add("the agent", () => agent.stop());
     const slots = await waitForAgent(api, dataDir, signal);
     onReady("agent", `ready (${slots} jobs at a time)`);
-    teardown.add(
-      "the looks for work",
-      optimiseWhileBusy({ whenWorkBegins: (begins) => node.context.begunRuns?.listenSent(begins) }),
-    );
+    teardown.add("the looks for work", optimiseForRuns(node.context.begunRuns));
     return {
       node,
       api,

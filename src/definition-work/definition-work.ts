@@ -7,23 +7,12 @@ import type { Format } from "../definition/text/read-text.ts";
 import type { HookKind } from "../hook-events/words.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
-import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
-import { PlanBudget } from "../planner/plan-budget.ts";
+import type { EventJudgement, EventSubject } from "../planner/judge-events.ts";
+import type { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import type { PlanInput, PlanResult } from "../planner/plan-run.ts";
-import {
-  type Checked,
-  type CheckInput,
-  checkText,
-  type DefinitionText,
-  draftText,
-  dryRunDefinition,
-  performTask,
-  planDefinition,
-  type PlanTask,
-  readDefinition,
-  type Tasks,
-} from "./tasks.ts";
+import type * as TasksModule from "./tasks.ts";
+import type { Checked, CheckInput, DefinitionText, PlanTask, Tasks } from "./tasks.ts";
 import type { Threads } from "./threads.ts";
 
 /** A text of more characters goes to a thread: 8,192 take about 8 ms, the way there and back about 1 ms. */
@@ -61,9 +50,10 @@ export class DefinitionWork {
   async draft(caller: string, { head, spec, format }: DraftOf): Promise<string> {
     const input = { head, spec: JSON.stringify(spec), format };
     const isSmall = (head ?? "").length + input.spec.length <= INLINE_CHARS;
-    return isSmall ? draftText(input) : this.#perform(caller, head ?? "", "draft", input);
+    return isSmall ? (await loadTasks()).draftText(input) : this.#perform(caller, head ?? "", "draft", input);
   }
 
+  /** What a text holds, valid or not; null for one that cannot be read. */
   async spec(caller: string, source: DefinitionText): Promise<unknown> {
     return this.#read(caller, "spec", source);
   }
@@ -81,6 +71,7 @@ export class DefinitionWork {
   async check(caller: string, input: CheckInput): Promise<CheckedDefinition> {
     const { text, format, includes } = input;
     if (sizeOf(input) <= INLINE_CHARS) {
+      const { checkText } = await loadTasks();
       const { checked, definition } = checkText(input);
       const { plugins, schedules, providers } = checked;
       const known = { text, format, includes, plugins, schedules, providers };
@@ -94,7 +85,8 @@ export class DefinitionWork {
 
   async plan(caller: string, known: KnownDefinition, request: PlanRequest<PlanInput>): Promise<PlanResult> {
     if (known.definition !== null) {
-      const budget = this.#inlineBudget();
+      const { PlanBudget: Budget, planDefinition } = await loadTasks();
+      const budget = this.#inlineBudget(Budget);
       const result = planDefinition(known.definition, request, budget);
       if (!this.#isTooMuch(budget)) return result;
     }
@@ -103,7 +95,8 @@ export class DefinitionWork {
 
   async dryRun(caller: string, known: KnownDefinition, request: PlanRequest<Subject>): Promise<DryRunResult> {
     if (known.definition !== null) {
-      const budget = this.#inlineBudget();
+      const { PlanBudget: Budget, dryRunDefinition } = await loadTasks();
+      const budget = this.#inlineBudget(Budget);
       const result = dryRunDefinition(known.definition, request, budget);
       if (!this.#isTooMuch(budget)) return result;
     }
@@ -112,12 +105,12 @@ export class DefinitionWork {
 
   /** Which event triggers an event starts. */
   async judgeEvents(caller: string, known: KnownDefinition, subject: EventSubject): Promise<readonly EventJudgement[]> {
-    if (known.definition !== null) return judgeEvents(known.definition, subject);
+    if (known.definition !== null) return (await loadTasks()).judgeEvents(known.definition, subject);
     return this.#perform(caller, known.text, "events", { ...textOf(known), subject });
   }
 
-  #inlineBudget(): PlanBudget {
-    return this.#threads === null ? new PlanBudget() : new PlanBudget(INLINE_WORK);
+  #inlineBudget(Budget: typeof PlanBudget): PlanBudget {
+    return this.#threads === null ? new Budget() : new Budget(INLINE_WORK);
   }
 
   #isTooMuch(budget: PlanBudget): boolean {
@@ -131,7 +124,7 @@ export class DefinitionWork {
     source: DefinitionText,
   ): Promise<Tasks[Name]["result"]> {
     const isSmall = sizeOf(source) <= INLINE_CHARS;
-    return isSmall ? performTask(name, source, readDefinition) : this.#perform(caller, source.text, name, source);
+    return isSmall ? performAtOnce(name, source) : this.#perform(caller, source.text, name, source);
   }
 
   async #perform<Name extends keyof Tasks>(
@@ -140,9 +133,24 @@ export class DefinitionWork {
     name: Name,
     input: Tasks[Name]["input"],
   ): Promise<Tasks[Name]["result"]> {
-    if (this.#threads === null) return performTask(name, input, readDefinition);
+    if (this.#threads === null) return performAtOnce(name, input);
     return this.#threads.run(caller, text, name, input);
   }
+}
+
+let tasks: Promise<typeof TasksModule> | undefined;
+
+/** The parser, the checks and the planner are a tenth of the program. A node loads them with the first definition. */
+function loadTasks(): Promise<typeof TasksModule> {
+  return (tasks ??= import("./tasks.ts"));
+}
+
+async function performAtOnce<Name extends keyof Tasks>(
+  name: Name,
+  input: Tasks[Name]["input"],
+): Promise<Tasks[Name]["result"]> {
+  const { performTask, readDefinition } = await loadTasks();
+  return performTask(name, input, readDefinition);
 }
 
 function textOf({ text, format, includes }: KnownDefinition): DefinitionText {

@@ -19,11 +19,13 @@ import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
-import type { PlanBudget } from "../planner/plan-budget.ts";
+import { PlanBudget } from "../planner/plan-budget.ts";
 import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import { type PlanInput, type PlanResult, planRun } from "../planner/plan-run.ts";
 import { checkArgs } from "../plugins/args-check.ts";
+
+export { judgeEvents, PlanBudget };
 
 /** Plugins of the registry, by the references of a definition. */
 export type KnownPlugins = readonly (readonly [uses: string, found: KnownPlugin])[];
@@ -78,7 +80,7 @@ export interface PlanTask<Input> extends DefinitionText {
 export interface Tasks {
   /** The text of a spec. */
   draft: { readonly input: DraftInput; readonly result: string };
-  /** The spec of a text. */
+  /** The spec of a text; null for one that cannot be read. */
   spec: { readonly input: DefinitionText; readonly result: unknown };
   /** The spec of a text with what it includes; null for a text with errors. */
   resolved: { readonly input: DefinitionText; readonly result: unknown };
@@ -105,7 +107,7 @@ export function performTask<Name extends keyof Tasks>(
 ): Tasks[Name]["result"] {
   const performers: { [Each in keyof Tasks]: (input: Tasks[Each]["input"]) => Tasks[Each]["result"] } = {
     draft: draftText,
-    spec: ({ text, format }) => textToSpec(text, format),
+    spec: ({ text, format }) => (new Source(text, format).hasErrors ? null : textToSpec(text, format)),
     resolved: ({ text, format, includes }) => resolvedSpec(text, format, includes) ?? null,
     includes: ({ text, format }) => includePathsIn(new Source(text, format).value) ?? null,
     check: (asked) => checkText(asked).checked,

@@ -10,11 +10,17 @@ type Unknown = typeof UNKNOWN;
 /** JSON in which any field of a map, at any depth, may be `UNKNOWN`, but no item of a list. */
 export type PartialJson = Json | Unknown | { readonly [key: string]: PartialJson };
 
+interface Fields<Value> {
+  get(name: string): Value | undefined;
+  has(name: string): boolean;
+  entries(): Iterable<[string, Value]>;
+}
+
 /** The contexts of an evaluation by name. */
-export type Scope = ReadonlyMap<string, data.ExpressionData>;
+export type Scope = Fields<data.ExpressionData>;
 
 /** Contexts that may be `UNKNOWN`, or have fields that are. An absent field is known: its value is null. */
-export type PartialScope = ReadonlyMap<string, data.ExpressionData | Unknown>;
+export type PartialScope = Fields<data.ExpressionData | Unknown>;
 
 /** Thrown when an evaluation needs a value that is not known yet. It is one shared object, because making a stack is costly. */
 export const UNKNOWN_VALUE = new Error("this value is not known yet");
@@ -42,29 +48,52 @@ export class ExactDictionary extends data.Dictionary {
   }
 
   override values(): data.ExpressionData[] {
-    return Array.from(this.#fields.values(), requireKnown);
+    return Array.from(this.#fields.entries(), ([, value]) => requireKnown(value));
   }
 
   override pairs(): { key: string; value: data.ExpressionData }[] {
-    return Array.from(this.#fields, ([key, value]) => ({ key, value: requireKnown(value) }));
+    return Array.from(this.#fields.entries(), ([key, value]) => ({ key, value: requireKnown(value) }));
   }
 }
 
-/** The contexts of `base` and of `contexts`, which override those of `base`. */
-export function toScope(contexts: Readonly<Record<string, Json>>, base: Scope = new Map()): Scope {
-  const scope = new Map(base);
-  for (const name of Object.keys(contexts)) scope.set(name, toData(contexts[name]!));
-  return scope;
+/** The fields of JSON, which override those of `base`. A field becomes data when it is read: expressions read few of them. */
+class JsonFields implements PartialScope {
+  readonly #json: Readonly<Record<string, PartialJson>>;
+  readonly #base: PartialScope | undefined;
+  #read: Map<string, data.ExpressionData | Unknown> | undefined;
+
+  constructor(json: Readonly<Record<string, PartialJson>>, base?: PartialScope) {
+    this.#json = json;
+    this.#base = base;
+  }
+
+  get(name: string): data.ExpressionData | Unknown | undefined {
+    if (!Object.hasOwn(this.#json, name)) return this.#base?.get(name);
+    this.#read ??= new Map<string, data.ExpressionData | Unknown>();
+    let value = this.#read.get(name);
+    if (value === undefined) this.#read.set(name, (value = toData(this.#json[name]!)));
+    return value;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#json, name) || (this.#base?.has(name) ?? false);
+  }
+
+  entries(): Iterable<[string, data.ExpressionData | Unknown]> {
+    const all = new Map(this.#base?.entries());
+    for (const name of Object.keys(this.#json)) all.set(name, this.get(name)!);
+    return all;
+  }
+}
+
+/** The contexts of `base` and of `contexts`, which override those of `base`. Nothing may change them afterwards. */
+export function toScope(contexts: Readonly<Record<string, Json>>, base?: Scope): Scope {
+  return new JsonFields(contexts, base) as Scope;
 }
 
 /** As `toScope`, where values may be `UNKNOWN`. */
-export function toPartialScope(
-  contexts: Readonly<Record<string, PartialJson>>,
-  base: PartialScope = new Map(),
-): PartialScope {
-  const scope = new Map(base);
-  for (const name of Object.keys(contexts)) scope.set(name, toData(contexts[name]!));
-  return scope;
+export function toPartialScope(contexts: Readonly<Record<string, PartialJson>>, base?: PartialScope): PartialScope {
+  return new JsonFields(contexts, base);
 }
 
 /** False when `context` is a map that certainly has no `field`. */
@@ -108,7 +137,7 @@ export function toData(value: PartialJson): data.ExpressionData | Unknown {
   if (typeof value === "number") return new data.NumberData(value);
   if (typeof value === "boolean") return new data.BooleanData(value);
   if (Array.isArray(value)) return listOf(value as readonly Json[]);
-  return new ExactDictionary(toPartialScope(value as Readonly<Record<string, PartialJson>>));
+  return new ExactDictionary(new JsonFields(value as Readonly<Record<string, PartialJson>>));
 }
 
 function listOf(value: readonly Json[]): data.Array {

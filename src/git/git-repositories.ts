@@ -12,11 +12,12 @@ import { findSharedCommit, isAmongAncestors, readChangedFiles } from "./compare.
 import { type Credential, type GitRight, keyOfCredential } from "./credential.ts";
 import { GitFault } from "./git-fault.ts";
 import { runGit } from "./git-process.ts";
+import { branchOfHead, findCommit, isEmpty } from "./find-commit.ts";
 import type { HostKeys } from "./host-keys.ts";
 import type { LookUp } from "./addresses.ts";
 import { type CommandBounds, Mirror } from "./mirror.ts";
 import { type MirrorBounds, Mirrors } from "./mirrors.ts";
-import { candidatesOf, type GitRef } from "./names.ts";
+import type { GitRef } from "./names.ts";
 import { type CommitFacts, fileKindOf, readCommit } from "./objects.ts";
 import { type FoundFile, type PlacedFile, readEntries, readFolder } from "./read-files.ts";
 import type { Remote } from "./remote.ts";
@@ -125,7 +126,7 @@ export class GitRepositories {
   /** Reads the files below a folder that {@link definitionPathProblem} finds no fault with. Rejects as {@link read} does. */
   readFolder(repository: Repository, ref: GitRef, folder: string, limit: number): Promise<FolderAnswer> {
     return this.#work(repository, async (mirror) => {
-      const { refName, commit } = await find(mirror, repository.remote, ref);
+      const { refName, commit } = await findCommit(mirror, repository.remote, ref);
       const isWanted = (path: string) => definitionPathProblem(path) === undefined;
       return { refName, commit, ...(await readFolder(mirror, commit.id, { folder, limit, isWanted })) };
     });
@@ -134,7 +135,7 @@ export class GitRepositories {
   /** Those of the files that a commit has. {@link definitionPathProblem} finds no fault with the paths. Rejects as {@link read} does. */
   readFiles(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly PlacedFile[]> {
     return this.#work(repository, async (mirror) => {
-      const { commit: found } = await find(mirror, repository.remote, { kind: "commit", id: commit });
+      const { commit: found } = await findCommit(mirror, repository.remote, { kind: "commit", id: commit });
       return readEntries(mirror, await mirror.entriesAt(found.id, paths));
     });
   }
@@ -142,21 +143,13 @@ export class GitRepositories {
   /** The branch that HEAD of the repository names; undefined for an empty repository. */
   defaultBranch(repository: Repository): Promise<string | undefined> {
     return this.#work(repository, async (mirror) => {
-      const what = "asking for the default branch";
-      const { code, stdout, stderr } = await mirror.remote(["ls-remote", "--symref", "origin", "HEAD"], what);
-      if (code !== 0) throw mirror.faultOf(stderr, what);
-      return /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(stdout)?.[1];
+      return branchOfHead(await mirror.listRefs(["--symref", "origin", "HEAD"], "asking for the default branch"));
     });
   }
 
   /** True for a repository without any branch. */
   isEmpty(repository: Repository): Promise<boolean> {
-    return this.#work(repository, async (mirror) => {
-      const what = "asking for the branches";
-      const { code, stdout, stderr } = await mirror.remote(["ls-remote", "--heads", "origin"], what);
-      if (code !== 0) throw mirror.faultOf(stderr, what);
-      return stdout === "";
-    });
+    return this.#work(repository, isEmpty);
   }
 
   /**
@@ -195,11 +188,10 @@ export class GitRepositories {
   /** The branches whose names begin so, in the order of their names. `prefix` holds no character of a pattern. */
   branchesFrom(repository: Repository, prefix: string): Promise<readonly string[]> {
     return this.#work(repository, async (mirror) => {
-      const what = "asking for the branches";
-      const args = ["ls-remote", "--heads", "origin", `refs/heads/${prefix}*`];
-      const { code, stdout, stderr } = await mirror.remote(args, what);
-      if (code !== 0) throw mirror.faultOf(stderr, what);
-      const names = stdout.split("\n").map((line) => line.split("\trefs/heads/", 2)[1] ?? "");
+      const args = ["--heads", "origin", `refs/heads/${prefix}*`];
+      const names = (await mirror.listRefs(args, "asking for the branches"))
+        .split("\n")
+        .map((line) => line.split("\trefs/heads/", 2)[1] ?? "");
       return names.filter((name) => name.startsWith(prefix)).toSorted();
     });
   }
@@ -347,28 +339,10 @@ async function readFile(
   { remote }: Repository,
   { ref, path, knownBlob }: FileQuery,
 ): Promise<ReadAnswer> {
-  const { refName, commit } = await find(mirror, remote, ref);
+  const { refName, commit } = await findCommit(mirror, remote, ref);
   const entry = await mirror.entryAt(commit.id, path);
   const kind = entry === undefined ? "missing" : fileKindOf(entry.mode);
   if (entry === undefined || kind !== "file") return { refName, commit, file: { kind: kind as "missing" } };
   if (entry.id === knownBlob) return { refName, commit, file: { kind: "known", blob: entry.id } };
   return { refName, commit, file: { kind, blob: entry.id, content: await mirror.blob(entry.id) } };
-}
-
-async function find(
-  mirror: Mirror,
-  remote: Remote,
-  ref: GitRef,
-): Promise<{ readonly refName: string; readonly commit: CommitFacts }> {
-  if (ref.kind === "commit") {
-    const commit = await mirror.fetchCommit(ref.id);
-    if (commit !== undefined) return { refName: ref.id, commit };
-    throw new GitFault("noRef", `${remote.url} has no commit ${ref.id}, or does not hand it out by its id`);
-  }
-  for (const refName of candidatesOf(ref)) {
-    const commit = await mirror.fetchRef(refName);
-    if (commit !== undefined) return { refName, commit };
-  }
-  const what = ref.kind === "branch" ? "branch" : ref.kind === "ref" ? "ref" : "branch or tag";
-  throw new GitFault("noRef", `${remote.url} has no ${what} ${JSON.stringify(ref.name)}`);
 }

@@ -72,6 +72,21 @@ const SIGNS: readonly (readonly [sign: RegExp, kind: GitFaultKind, says: string]
     "notFound",
     "there is no such repository, or the credential does not see it: check `repoUrl` and `repoCredential`",
   ],
+  [
+    /mismatched algorithms/,
+    "other",
+    "the repository names its objects by SHA-256, which is not supported: use one with SHA-1, as hosts make them by default",
+  ],
+  [
+    /not valid: is this a git repository|could not determine hash algorithm/,
+    "notFound",
+    "the server answers with something else than a repository, such as a page to log in: check `repoUrl` and `repoCredential`",
+  ],
+  [
+    /unexpected TLS packet|wrong version number|unknown protocol|record layer failure/i,
+    "notFound",
+    "the server does not speak TLS at this address: check `https://` and the port of `repoUrl`",
+  ],
   [/returned error: 429\b|Too Many Requests/i, "tooMany", "the server wants fewer calls (429): try again later"],
   [/Could not resolve|name resolution|unable to look up/, "unreachable", "the name of the host cannot be resolved"],
   [

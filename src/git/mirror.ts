@@ -172,6 +172,13 @@ export class Mirror {
     throw this.#ended(answer, `${what} of ${this.#parts.shown}`);
   }
 
+  /** What `git ls-remote` tells of the server's refs. */
+  async listRefs(args: readonly string[], what: string): Promise<string> {
+    const { code, stdout, stderr } = await this.remote(["ls-remote", ...args], what);
+    if (code !== 0) throw this.faultOf(stderr, what);
+    return stdout;
+  }
+
   /** Texts that must not appear in any message. */
   get secrets(): readonly string[] {
     return this.#parts.access.secrets;

@@ -32,7 +32,7 @@ export function resetDeafCallers(
         if (stream.writableLength > 0) reset(stream);
       });
     }
-    return new WatchedCall(call, new Reader(clock, stream, responseStream), budget);
+    return new WatchedCall(call, new Reader(clock, stream, responseStream), budget, responseStream ? stream : null);
   };
 }
 
@@ -44,24 +44,53 @@ function reset(stream: ServerHttp2Stream): void {
 class WatchedCall extends ServerInterceptingCall {
   readonly #reader: Reader;
   readonly #budget: OutgoingBudget;
+  /** Null for a call with a single response. */
+  readonly #stream: ServerHttp2Stream | null;
   #isWatched = false;
+  #isGathering = false;
 
-  constructor(call: ServerInterceptingCallInterface, reader: Reader, budget: OutgoingBudget) {
+  constructor(
+    call: ServerInterceptingCallInterface,
+    reader: Reader,
+    budget: OutgoingBudget,
+    stream: ServerHttp2Stream | null,
+  ) {
     super(call);
     this.#reader = reader;
     this.#budget = budget;
+    this.#stream = stream;
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
+    this.#gather();
+    let next: (() => void) | null = callback;
+    const goOn = (): void => {
+      next?.();
+      next = null;
+    };
     super.sendMessage(message, () => {
       this.#reader.tookMessage();
-      callback();
+      goOn();
     });
     // A message that the caller takes at once never waits.
     if (this.#reader.waitingBytes() === 0) return;
+    // The library gives the next message when it is called back. That comes in another turn of the event loop for each message.
+    if (this.#stream?.writableNeedDrain === false) goOn();
     if (!this.#isWatched) this.#reader.onClose(this.#budget.enter(this.#reader));
     this.#isWatched = true;
     this.#budget.note();
+  }
+
+  /** What is sent before the running code ends leaves together. */
+  #gather(): void {
+    const stream = this.#stream;
+    if (stream === null || this.#isGathering) return;
+    this.#isGathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
   }
 }
 

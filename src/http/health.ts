@@ -19,7 +19,7 @@ export const HEALTH_ROUTES = [
     path: "/healthz",
     name: "isAlive",
     about: "Answers while the process lives.",
-    answer: fields({ status: z.literal("alive") }),
+    answer: fields(() => ({ status: z.literal("alive") })),
     isOpen: true,
     handle: () => ({ status: "alive" }) as const,
   }),
@@ -28,12 +28,12 @@ export const HEALTH_ROUTES = [
     path: "/readyz",
     name: "isReady",
     about: "Answers while the node can do its work.",
-    answer: fields({
+    answer: fields(() => ({
       status: z.literal("ready"),
       checks: listOf(z.string()),
       /** Of checks that passed, by name. */
       warnings: mapOf(z.string()).exactOptional(),
-    }),
+    })),
     isOpen: true,
     async handle({ readiness }) {
       const { checked, failed, reasons = {}, warnings } = await readiness();

@@ -1,5 +1,6 @@
 /** How V8 optimises the code of a node. */
 import { setFlagsFromString } from "node:v8";
+import type { BegunRuns } from "../app/begun-runs.ts";
 import type { Cancel } from "../domain/clock.ts";
 import { type ProcessorTime, watchProcessorShare } from "./processor-share.ts";
 
@@ -93,6 +94,11 @@ export function optimiseWhileBusy({
     cancel();
     optimise(true);
   };
+}
+
+/** {@link optimiseWhileBusy} for a node, whose work begins with each run that it creates. */
+export function optimiseForRuns(begunRuns: Pick<BegunRuns, "listenSent"> | undefined): Cancel {
+  return optimiseWhileBusy({ whenWorkBegins: (begins) => begunRuns?.listenSent(begins) });
 }
 
 /** Changes nothing in a process that may not compile at all. */

@@ -9,7 +9,7 @@ import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { NodeRegistry } from "../../queues/node-registry.ts";
 import { DefinitionWork } from "../definition-work/definition-work.ts";
 import { Threads } from "../definition-work/threads.ts";
-import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
+import { ensureBootstrap, issueFirstToken } from "../app/upkeep/bootstrap.ts";
 import { currentQuotas } from "../app/current-quotas.ts";
 import { currentRateLimits } from "../app/current-rate-limits.ts";
 import { PolledSettings } from "../app/polled-settings.ts";
@@ -37,7 +37,7 @@ import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
 import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
-import { registerCallMetrics, registerEdgeMeters, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
+import { registerCallMetrics, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { registerProcessMetrics } from "../telemetry/process-metrics.ts";
 import { claimObjects } from "./claim-objects.ts";
@@ -78,8 +78,8 @@ export interface StartedNode {
   readonly http: string | null;
   readonly grpc: string | null;
   readonly metrics: string;
-  /** The administrator's token, when this start made it. It is never shown again. */
-  readonly adminToken: string | null;
+  /** See `issueFirstToken` of src/app/upkeep/bootstrap.ts. A start that fails has made none, so no token is lost. */
+  firstToken(): Promise<string | null>;
   /**
    * Ends the parts: the edge first, then gateway, owner of shards, feed, Redis and store. Idempotent; never rejects.
    */
@@ -113,7 +113,7 @@ async function startParts(config: NodeConfig, options: NodeOptions, teardown: Te
   const ground = await openGround(config, options, teardown);
   const parts = await openParts(config, options, ground, teardown);
   const { context } = parts;
-  const { adminToken } = await ensureBootstrap(context, {
+  await ensureBootstrap(context, {
     ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),
     ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
   });
@@ -125,7 +125,7 @@ async function startParts(config: NodeConfig, options: NodeOptions, teardown: Te
   const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
   const { http, grpc } = await startRoles(config, { options, ground, parts, checks, tls }, teardown);
-  return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };
+  return { context, http, grpc, metrics, firstToken: () => issueFirstToken(context), stop: () => teardown.end() };
 }
 
 /** Tells that a part is ready, and ends the start when it is aborted. */
@@ -320,7 +320,6 @@ async function startRoles(config: NodeConfig, started: Started, teardown: Teardo
   }
   let http: string | null = null;
   if (hasRole(config, "edge")) {
-    registerEdgeMeters(registry, meters);
     const { startEdge } = await import("./edge-role.ts");
     http = await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown);
     tellReady(options, "edge", `listens on ${http}`);

@@ -1,5 +1,5 @@
 /** Checks the value of an expression that gives a matrix axis. Pure. */
-import { matrixValue } from "../definition/schema/job.ts";
+import { matrixValue } from "../definition/schema/matrix-value.ts";
 import type { Scalar } from "../domain/plan.ts";
 
 /** The values of the axis; a message when `value` cannot be an axis. */

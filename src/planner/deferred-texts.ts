@@ -3,7 +3,7 @@ import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { ContainerSpec, ImageUse, ServiceSpec } from "../domain/containers/containers.ts";
 import { parseImage } from "../domain/containers/image-references.ts";
 import { toPointer } from "../domain/json-pointer.ts";
-import { builtinOf } from "../definition/checks/uses.ts";
+import { builtinOf } from "../domain/builtins.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { JobSpec, StepSpec } from "../domain/plan.ts";

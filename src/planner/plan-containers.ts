@@ -1,6 +1,6 @@
 /** Which steps of a job run in containers, and what a project demands of them. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
-import { builtinOf } from "../definition/checks/uses.ts";
+import { builtinOf } from "../domain/builtins.ts";
 import type { Path } from "../definition/text/source.ts";
 import type { JobSpec, StepSpec } from "../domain/plan.ts";
 import { containerOf } from "./deferred-texts.ts";

@@ -2,12 +2,12 @@
  * The artifacts and the test reports of a step: texts with expressions, and what a name or a pattern must be once its value
  * is known. Pure.
  */
-import { leadsOut } from "../definition/checks/path-checks.ts";
 import type { DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { NOT_IN_NAMES } from "../domain/names.ts";
 import type { StepSpec } from "../domain/plan.ts";
+import { leadsOut } from "../domain/workspace-paths.ts";
 import { mapTexts } from "./map-texts.ts";
 
 /** What of a step names files. */

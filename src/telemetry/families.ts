@@ -35,7 +35,7 @@ export const FAMILIES = {
     type: "counter",
     help: "Runs that this node has created",
     labels: { trigger: TRIGGER },
-    from: "edge",
+    from: "node",
   },
   millrace_runs_ended_total: {
     type: "counter",

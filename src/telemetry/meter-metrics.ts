@@ -30,16 +30,13 @@ export function registerCallMetrics(registry: Registry, { storeCalls, redisCalls
   calls(objectCalls, ["millrace_object_storage_call_seconds", "millrace_object_storage_errors_total"], ["operation"]);
 }
 
-/** Registers the runs that an edge creates. */
-export function registerEdgeMeters(registry: Registry, { runsCreated }: Meters): void {
-  register(registry, "millrace_runs_created_total", () => split(runsCreated.all, ["trigger"]));
-}
-
 /**
- * Registers the runs, jobs and steps whose beginnings and ends a node saves. Workers save most of them; an edge saves those
- * of a run's first turn.
+ * Registers the runs that a node creates, and the runs, jobs and steps whose beginnings and ends it saves. Edges and gateways create
+ * the runs that are asked for, and workers those of schedules and hooks. Workers save most beginnings and ends, and the creator of
+ * a run those of its first turn.
  */
 export function registerRunMeters(registry: Registry, meters: Meters): void {
+  register(registry, "millrace_runs_created_total", () => split(meters.runsCreated.all, ["trigger"]));
   register(registry, "millrace_runs_ended_total", () => split(meters.runsEnded.all, ["status", "trigger"]));
   register(registry, "millrace_run_seconds", () => split(meters.runSeconds.all, ["status"]));
   registerOne(registry, "millrace_jobs_started_total", () => meters.totals.jobsStarted);

@@ -33,6 +33,7 @@ export class ViewerSender implements OutgoingReader {
   #tookAt: number;
   readonly #waiters = new Set<() => void>();
   #stallTimer: NodeJS.Timeout | undefined;
+  #isGathering = false;
 
   constructor(
     { socket, connection }: ViewerSocket,
@@ -75,6 +76,7 @@ export class ViewerSender implements OutgoingReader {
   sendText(text: string): void {
     if (!this.#isOpen()) return;
     this.#beforeWrite();
+    this.#gather();
     this.#socket.send(text, () => this.#written());
   }
 
@@ -109,6 +111,17 @@ export class ViewerSender implements OutgoingReader {
 
   #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  /** What is sent before the running code ends leaves together. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#connection.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      this.#connection.uncork();
+    });
   }
 
   #beforeWrite(): void {

@@ -3,9 +3,9 @@
  * test counts packages and no time.
  */
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ScriptedServer, succeed } from "../support/scripted-server.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
@@ -68,6 +68,17 @@ describe("a command of the compiled program", function () {
       expect(await packagesOf(args)).to.deep.equal([...packages].sort());
     });
   }
+
+  it("contexts, which calls no server, does not load the HTTP client of Node", async () => {
+    const hook = join(world.folder, "loaded-modules.mjs");
+    await writeFile(hook, 'process.on("exit", () => console.error(process.moduleLoadList.join("\\n")));');
+    const env = { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`, XDG_CONFIG_HOME: world.folder };
+    const command = world.start(["contexts"], { env });
+    expect(await command.exited).to.deep.equal({ code: 0, signal: null });
+    const modules = command.stderr.split("\n");
+    expect(modules).to.include("NativeModule fs");
+    expect(modules.filter((name) => /undici|http/.test(name))).to.deep.equal([]);
+  });
 
   it("pipelines, which calls a server, loads only the packages that it uses", async () => {
     const server = await ScriptedServer.start();

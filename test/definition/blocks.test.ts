@@ -328,7 +328,22 @@ describe("a cron trigger", () => {
       ),
       ["invalid-input 1:106"],
     ],
+    ["an empty time zone", cron("schedule: '0 0 * * *', timezone: ''"), ["invalid-value 1:55"]],
   ]);
+
+  for (const [schedule, message] of [
+    ["0 0 0 * *", "a day of the month is a number from 1 to 31"],
+    ["0 0 32 * *", "a day of the month is a number from 1 to 31"],
+    ["0 0 1 13 *", "a month is a number from 1 to 12, or a name such as JAN"],
+    ["0 24 * * *", "an hour is a number from 0 to 23"],
+    ["0 0 * * L", "a day of the week is a number from 0 to 7, or a name such as MON"],
+    ["0 22-2 * * *", "the range '22-2' ends before it begins"],
+  ] as const) {
+    it(`has a message in the numbers of its fields for ${schedule}`, () => {
+      const { diagnostics } = parseDefinition(cron(`schedule: '${schedule}'`), "yaml");
+      expect(diagnostics.map((one) => one.message)).to.deep.equal([`this schedule cannot be read: ${message}`]);
+    });
+  }
 });
 
 describe("an event trigger", () => {

@@ -7,7 +7,7 @@ import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../../src/sett
 import { type Setting, SETTING_GROUPS } from "../../src/settings/setting.ts";
 import { type SettingName, SETTINGS } from "../../src/settings/table.ts";
 import { deriveConfigurationPage } from "../support/configuration-page.ts";
-import { readPage, ROOT } from "../support/pages.ts";
+import { PAGES, readPage, ROOT } from "../support/pages.ts";
 
 const settings = Object.entries(SETTINGS) as [SettingName, Setting][];
 /** Variables that a command reads itself, not a node or an agent. */
@@ -27,16 +27,29 @@ describe("the page of settings", () => {
     expect(rows).to.have.members([...KNOWN_VARIABLES, ...OF_COMMANDS]);
   });
 
-  it("has every variable that the sources name", () => {
-    const sources = ["src", "scripts"].flatMap((folder) =>
+  const sources = ["src", "scripts"]
+    .flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((path) => join(ROOT, folder, path)),
-    );
+    )
+    .filter((path) => /\.(ts|mjs)$/.test(path))
+    .map((path) => readFileSync(path, "utf8"));
+
+  it("has every variable that the sources name", () => {
     const named = sources
-      .filter((path) => /\.(ts|mjs)$/.test(path))
-      .flatMap((path) => [...readFileSync(path, "utf8").matchAll(/(?:env|environment)\["(MILLRACE_\w+)"\]/g)])
+      .flatMap((text) => [...text.matchAll(/(?:env|environment)\["(MILLRACE_\w+)"\]/g)])
       .map(([, name]) => name);
     expect(named).to.have.length.of.at.least(1);
     expect(Object.keys(SETTINGS)).to.include.members(named);
+  });
+
+  it("names no variable that the sources do not know, nor does another page of docs", () => {
+    const known = new Set(sources.flatMap((text) => text.match(/\bMILLRACE_\w+/g) ?? []));
+    const wrong = PAGES.filter((path) => path.startsWith("docs/")).flatMap((path) =>
+      (readPage(path).match(/\bMILLRACE_\w+/g) ?? [])
+        .filter((name) => !known.has(name) && !name.startsWith("MILLRACE_SERVICE_"))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(wrong).to.deep.equal([]);
   });
 
   it("gives each setting either a default or the meaning of a missing value", () => {

@@ -1,7 +1,8 @@
 /** Reading from a real server, `git http-backend` behind a password, and what such a server may do wrong. */
 import { expect } from "chai";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { refOf } from "../../src/git/names.ts";
 import { addressRule } from "../../src/outgoing/addresses.ts";
@@ -86,6 +87,21 @@ describe("repositories over HTTP", () => {
       expect(fault.kind).to.equal("noRef");
       expect(fault.message).to.include('has no branch or tag "gone"');
       expect((await faultOf(world.read(repository, "1".repeat(40)))).kind).to.equal("noRef");
+    });
+
+    it("says that objects of SHA-256 are not supported", async () => {
+      const { origin, repository } = world.newRepository();
+      rmSync(origin.path, { recursive: true });
+      execFileSync("git", [
+        "init",
+        "--quiet",
+        "--bare",
+        "--object-format=sha256",
+        "--initial-branch=main",
+        origin.path,
+      ]);
+      origin.commit({ [PATH]: TEXT });
+      expect((await faultOf(world.read(repository))).message).to.include("objects by SHA-256");
     });
 
     it("follows a history that was rewritten", async () => {

@@ -9,7 +9,7 @@ import {
   type ValidateSpecResponse,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "../support/first-start.ts";
 import { saveSpec } from "../../src/app/catalogue/definitions.ts";
 import { saveBody } from "../../src/app/catalogue/spec-shapes.ts";
 import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
@@ -39,7 +39,7 @@ describe("definitions over gRPC", () => {
   before(async () => {
     gateway = await Gateway.start();
     client = new PipelineClient(`127.0.0.1:${gateway.port}`, credentials.createInsecure());
-    adminToken = (await ensureBootstrap(gateway.context)).adminToken!;
+    adminToken = (await firstStart(gateway.context)).adminToken!;
     pipelineId = await newPipeline("p");
   });
   after(async () => {

@@ -8,7 +8,7 @@ import {
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "../support/first-start.ts";
 import { saveSpec } from "../../src/app/catalogue/definitions.ts";
 import { saveBody } from "../../src/app/catalogue/spec-shapes.ts";
 import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
@@ -51,7 +51,7 @@ describe("step runs over gRPC", () => {
   before(async () => {
     gateway = await Gateway.start();
     client = new StepRunClient(`127.0.0.1:${gateway.port}`, credentials.createInsecure());
-    token = (await ensureBootstrap(gateway.context)).adminToken!;
+    token = (await firstStart(gateway.context)).adminToken!;
     const admin = await authenticate(gateway.context, token);
     const body = createPipelineBody.parse({ name: "p", defaultBranch: "main" });
     ({ pipelineId } = await createPipeline(gateway.context, admin, body));

@@ -4,7 +4,7 @@ import { status, type ServiceError } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { deleteUploadNow } from "../../src/app/content/upload-pruner.ts";
 import { uploadFile } from "../../src/app/content/uploads.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "../support/first-start.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { asId, type ProjectId } from "../../src/domain/ids.ts";
@@ -19,7 +19,7 @@ describe("uploads over gRPC", () => {
   let other: TestAgent;
   before(async () => {
     gateway = await Gateway.start();
-    await ensureBootstrap(gateway.context);
+    await firstStart(gateway.context);
     agent = await gateway.register("holder");
     other = await gateway.register("other");
   });

@@ -2,7 +2,7 @@
 import { credentials, type handleUnaryCall, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { PipelineClient, type PipelineServer, PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunClient, type StepRunServer, StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "../support/first-start.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId } from "../../src/domain/ids.ts";
@@ -20,7 +20,7 @@ export class UserCalls {
 
   /** Calls by a new administrator to a gateway on this machine. */
   static async open(context: AppContext, port: number): Promise<UserCalls> {
-    return new UserCalls(`127.0.0.1:${port}`, (await ensureBootstrap(context)).adminToken!);
+    return new UserCalls(`127.0.0.1:${port}`, (await firstStart(context)).adminToken!);
   }
 
   constructor(address: string, token: string) {

@@ -6,12 +6,12 @@ import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import type { DeadLetterView } from "../../src/app/upkeep/dead-letters.ts";
 import type { ClusterView } from "../../src/app/upkeep/cluster.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import type { StartedNode } from "../../src/node/node.ts";
+
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { openTestNodes, type TestNode, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const SHARDS = 4;
@@ -25,7 +25,7 @@ interface Answer {
 describe("the view of the cluster", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
-  let edge: StartedNode;
+  let edge: TestNode;
   let redis: RedisClient;
   let sender: MailboxSender;
 
@@ -343,7 +343,7 @@ describe("the view of the cluster", function () {
   });
 
   describe("metrics", () => {
-    const scrape = async (node: StartedNode): Promise<string> => (await fetch(`http://${node.metrics}/metrics`)).text();
+    const scrape = async (node: TestNode): Promise<string> => (await fetch(`http://${node.metrics}/metrics`)).text();
 
     it("show the same totals on every node, and the shards that each node owns", async () => {
       const worker = await nodes.start("worker");

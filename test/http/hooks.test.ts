@@ -113,6 +113,19 @@ describe("hooks over HTTP", () => {
     expect(operations.toReversed()).to.deep.equal(["createHook", "changeHook", "deleteHook"]);
   });
 
+  it("say which header a delivery lacks that names no event", async () => {
+    const { hook, path } = await newHook([PUSH]);
+    const body = push("main", newSha());
+    const { "x-github-event": _, ...headers } = signed(body, "d", "push");
+    expect((await post(hook, body, headers)).status).to.equal(200);
+    await runner.pass();
+    const [{ state, error }] = (await call("GET", `${path}/deliveries`)).list;
+    expect({ state, error }).to.deep.equal({
+      state: "done",
+      error: "the header x-github-event with the word for the event is missing: is the sender of the kind github?",
+    });
+  });
+
   it("start one run of each trigger that matches, and say why the others do not", async () => {
     const { pipelineId, hook, path } = await newHook([
       PUSH,

@@ -10,11 +10,11 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { ATTEND } from "../../src/board/board-scripts.ts";
-import type { StartedNode } from "../../src/node/node.ts";
+
 import { Database } from "../../src/stores/sqlite/database.ts";
 import { LogSync } from "../../src/stores/sqlite/log-sync.ts";
 import { TestAgent } from "../agent/test-agent.ts";
-import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { openTestNodes, type TestNode, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { RUN_COSTS } from "./run-costs.ts";
 
@@ -44,7 +44,7 @@ type Costs = Record<keyof typeof RUN_COSTS, number>;
 describe("a run of one step", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
-  let node: StartedNode;
+  let node: TestNode;
   let agent: TestAgent;
   let agentDir: string;
   let monitor: Redis;
@@ -178,7 +178,7 @@ describe("a run of one step", function () {
 });
 
 /** Calls `count` for each write of a run's records. Answers the function that ends this. */
-function countWrites(stores: StartedNode["context"]["stores"], count: () => void): () => void {
+function countWrites(stores: TestNode["context"]["stores"], count: () => void): () => void {
   const undo: (() => void)[] = [];
   const writes = [
     [stores.aggregates, ["create", "save"]],

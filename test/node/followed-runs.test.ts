@@ -1,7 +1,7 @@
 /** The feed over all runs between two nodes: the one that takes the turns, and the one that a client follows. */
-import type { StartedNode } from "../../src/node/node.ts";
+
 import { TestEventStream } from "../support/event-stream.ts";
-import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { openTestNodes, type TestNode, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const SPEC = { jobs: [{ name: "j", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
@@ -9,8 +9,8 @@ const SPEC = { jobs: [{ name: "j", steps: [{ name: "s", uses: "shell", args: { s
 describe("a client of one node that follows all runs", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
-  let edge: StartedNode;
-  let worker: StartedNode;
+  let edge: TestNode;
+  let worker: TestNode;
   before(async () => {
     nodes = await openTestNodes({ shards: 2 });
     edge = await nodes.start("edge");

@@ -6,10 +6,10 @@ import { expect } from "chai";
 import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import type { StartTiming } from "../../src/app/runs/start-timing.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import type { StartedNode } from "../../src/node/node.ts";
+
 import { FAMILIES, type Family } from "../../src/telemetry/families.ts";
 import { SILENT, TestAgent } from "../agent/test-agent.ts";
-import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { openTestNodes, type TestNode, type TestNodes } from "../support/nodes.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { complaintsOfPromtool } from "../support/promtool.ts";
 import { until } from "../support/until.ts";
@@ -21,8 +21,8 @@ const WAIT_MS = 400;
 describe("an installation without a free agent", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
-  let edge: StartedNode;
-  let worker: StartedNode;
+  let edge: TestNode;
+  let worker: TestNode;
   let agent: TestAgent | undefined;
   let agentDir: string;
   let receiver: OtlpReceiver;
@@ -46,7 +46,7 @@ describe("an installation without a free agent", function () {
   });
 
   async function call<T>(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
-    const response = await fetch(`http://${edge.http}/api/v1/pipelines${path}`, {
+    const response = await fetch(`http://${edge.http}/api/v1${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { authorization: `Bearer ${edge.adminToken}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -88,17 +88,17 @@ describe("an installation without a free agent", function () {
   }
 
   it("shows the wait for an agent during and after it, and counts each wait once", async () => {
-    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "p" });
+    const { pipelineId } = await call<{ pipelineId: string }>("/pipelines", { name: "p" });
     // Each step runs long enough for its start to be reported before its end.
     const steps = ["one", "two"].map((name) => ({ name, uses: "shell", args: { script: "sleep 0.1" } }));
     const jobs = [
       { name: "first", steps },
       { name: "second", needs: ["first"], steps: steps.slice(0, 1) },
     ];
-    await call(`/${pipelineId}/spec/save`, { spec: { jobs } });
-    const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, {});
+    await call(`/pipelines/${pipelineId}/spec/save`, { spec: { jobs } });
+    const { runId } = await call<{ runId: string }>(`/pipelines/${pipelineId}/trigger`, {});
     const stepsOf = async (): Promise<readonly (readonly StartTiming[])[]> => {
-      const run = await call<RunDetail>(`/runs/${runId}`);
+      const run = await call<RunDetail>(`/pipelines/runs/${runId}`);
       return run.jobs.map((job) => job.steps.map(({ timing }) => timing));
     };
     const waiting = await until("the first job has waited", async () => {
@@ -119,7 +119,7 @@ describe("an installation without a free agent", function () {
 
     await startAgent();
     await until("the run has succeeded", async () => {
-      return (await call<RunDetail>(`/runs/${runId}`)).status === "success";
+      return (await call<RunDetail>(`/pipelines/runs/${runId}`)).status === "success";
     });
     const [[one, two], [after]] = (await stepsOf()) as [[StartTiming, StartTiming], [StartTiming]];
     for (const { waits, ...moments } of [one, after]) {
@@ -148,17 +148,19 @@ describe("an installation without a free agent", function () {
   });
 
   it("measures from the first of several trigger calls with one `requestId`", async () => {
-    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "repeated" });
+    const { pipelineId } = await call<{ pipelineId: string }>("/pipelines", { name: "repeated" });
     const steps = [{ name: "s", uses: "shell", args: { script: "true" } }];
-    await call(`/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps }] } });
+    await call(`/pipelines/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps }] } });
     const before = Date.now();
-    const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, { requestId: "once" });
+    const { runId } = await call<{ runId: string }>(`/pipelines/${pipelineId}/trigger`, { requestId: "once" });
     const after = Date.now();
     const again = await until("a later moment", async () => {
-      return Date.now() > after && (await call<{ runId: string }>(`/${pipelineId}/trigger`, { requestId: "once" }));
+      return (
+        Date.now() > after && (await call<{ runId: string }>(`/pipelines/${pipelineId}/trigger`, { requestId: "once" }))
+      );
     });
     expect(again.runId).to.equal(runId);
-    const { triggeredAt, plannedAt } = (await call<RunDetail>(`/runs/${runId}`)).jobs[0]!.steps[0]!.timing;
+    const { triggeredAt, plannedAt } = (await call<RunDetail>(`/pipelines/runs/${runId}`)).jobs[0]!.steps[0]!.timing;
     expect(Date.parse(triggeredAt)).to.be.within(before, Date.parse(plannedAt));
     expect(Date.parse(plannedAt)).to.be.at.most(after);
   });
@@ -204,17 +206,30 @@ describe("an installation without a free agent", function () {
     for (const input of served) expect(complaintsOfPromtool(["check", "metrics"], input)).to.equal("");
   });
 
+  it("counts a run of a hook at the worker that creates it", async () => {
+    const { pipelineId } = await call<{ pipelineId: string }>("/pipelines", { name: "hooked" });
+    const steps = [{ name: "s", uses: "shell", args: { script: "true" } }];
+    const triggers = { event: [{ provider: "generic", event: "go" }] };
+    await call(`/pipelines/${pipelineId}/spec/save`, { spec: { triggers, jobs: [{ name: "j", steps }] } });
+    const hook = { name: "any", kind: "generic", proof: "none" };
+    const { hookId } = await call<{ hookId: string }>("/projects/default/hooks", hook);
+    await call(`/hooks/${hookId}`, { event: "go" });
+    await until("the worker has counted it", async () => {
+      return (await scrape("millrace_runs_created_total", worker))['{trigger="event"}'] === 1;
+    });
+  });
+
   it("sends the trace of each ended run, linked to its trigger and handed on to its steps", async () => {
-    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "traced" });
+    const { pipelineId } = await call<{ pipelineId: string }>("/pipelines", { name: "traced" });
     const script = "echo $TRACEPARENT; sleep 0.1";
     const jobs = [
       { name: "good", steps: [{ name: "say", uses: "shell", args: { script } }] },
       { name: "bad", needs: ["good"], steps: [{ name: "fail", uses: "shell", args: { script: "exit 3" } }] },
     ];
-    await call(`/${pipelineId}/spec/save`, { spec: { jobs } });
+    await call(`/pipelines/${pipelineId}/spec/save`, { spec: { jobs } });
     const [trace, parent] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
     const { runId } = await call<{ runId: string }>(
-      `/${pipelineId}/trigger`,
+      `/pipelines/${pipelineId}/trigger`,
       {},
       { traceparent: `00-${trace}-${parent}-01`, "x-request-id": "traced-call" },
     );
@@ -262,7 +277,7 @@ describe("an installation without a free agent", function () {
     expect((await scrape("millrace_spans_total"))['{outcome="sent"}']).to.be.at.least(5);
   });
 
-  const scrapeAll = async (node: StartedNode) => (await fetch(`http://${node.metrics}/metrics`)).text();
+  const scrapeAll = async (node: TestNode) => (await fetch(`http://${node.metrics}/metrics`)).text();
 });
 
 /** The attributes of a span whose values are texts or whole numbers. */

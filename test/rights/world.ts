@@ -22,9 +22,9 @@ import {
   type DeliveryId,
 } from "../../src/domain/ids.ts";
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
-import type { StartedNode } from "../../src/node/node.ts";
+
 import { problemOfAnswer } from "../support/answer-check.ts";
-import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { openTestNodes, type TestNode, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
 import { deployedRun } from "../contracts/samples.ts";
@@ -39,7 +39,7 @@ const GATED = { jobs: [{ ...WAITING.jobs[0]!, approval: { allowed: { roles: [...
 
 export class World {
   readonly #nodes: TestNodes;
-  readonly node: StartedNode;
+  readonly node: TestNode;
   readonly context: AppContext;
   readonly tenantId: TenantId = newId("tnt");
   readonly invited = newId("usr");
@@ -71,7 +71,7 @@ export class World {
   gatedRunId = "";
   approvalId = "";
 
-  private constructor(nodes: TestNodes, node: StartedNode) {
+  private constructor(nodes: TestNodes, node: TestNode) {
     this.#nodes = nodes;
     this.node = node;
     this.context = node.context;

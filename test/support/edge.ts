@@ -6,7 +6,7 @@ import type { AddressedMessage } from "../../queues/envelope.ts";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { type NodeRecord, NodeRegistry } from "../../queues/node-registry.ts";
 import type { ClusterContext } from "../../src/app/upkeep/cluster.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "./first-start.ts";
 import type { FollowerBounds } from "../../src/app/following/follower-limits.ts";
 import { Followers } from "../../src/app/following/followers.ts";
 import type { ReadinessChecks } from "../../src/app/readiness.ts";
@@ -143,7 +143,7 @@ export async function openTestEdge(
     logLimit: LOG_LIMIT,
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
-  const { adminToken } = await ensureBootstrap(context);
+  const { adminToken } = await firstStart(context);
   const followers = new Followers(context, limits.limits);
   const { server, app, publicUrl, streams } = createHttpServer(context, {
     registry,

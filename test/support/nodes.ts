@@ -16,12 +16,17 @@ export interface LogLine {
   readonly message: string;
 }
 
+export interface TestNode extends StartedNode {
+  /** The token that the node has to show, if it is the first one of the installation. */
+  readonly adminToken: string | null;
+}
+
 export interface TestNodes {
   readonly redis: TestRedis;
   /** Log lines of all nodes. */
   readonly logged: readonly LogLine[];
   /** Starts one more node. `roles` are words separated by commas. `variables` are added to the node's environment. */
-  start(roles: string, variables?: Readonly<Record<string, string>>): Promise<StartedNode>;
+  start(roles: string, variables?: Readonly<Record<string, string>>): Promise<TestNode>;
   close(): Promise<void>;
 }
 
@@ -53,7 +58,7 @@ export async function openTestNodes(settings: { readonly shards: number }): Prom
       const { signal } = new AbortController();
       const node = await startNode(config, { dataDir, log, onReady: () => {}, signal });
       nodes.push(node);
-      return node;
+      return { ...node, adminToken: await node.firstToken() };
     },
     async close() {
       await Promise.all(nodes.map((node) => node.stop()));

@@ -12,6 +12,7 @@ export const PAGES: readonly string[] = [
   "SECURITY.md",
   "CHANGELOG.md",
   "bench/README.md",
+  "bench/tried.md",
   "clients/typescript/README.md",
   ...readdirSync(join(ROOT, "docs"))
     .filter((name) => name.endsWith(".md"))

@@ -6,7 +6,7 @@ import { schedulePort } from "../../src/app/schedules/schedule-port.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { AddressedMessage } from "../../queues/envelope.ts";
-import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "./first-start.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import { SecretHandout } from "../../src/gateway/secret-handout.ts";
@@ -114,7 +114,7 @@ export class SteppedNode {
   /** Opens a node on empty stores. The caller closes the stores. */
   static async open(stores: Stores): Promise<SteppedNode> {
     const node = new SteppedNode(stores);
-    await ensureBootstrap(node.context);
+    await firstStart(node.context);
     await node.#kernel.open(SHARD, 0);
     node.#subscribe(agentChannel(STEPPED_NODE_AGENT), (notice) => node.notices.push(notice as AgentNotice));
     return node;

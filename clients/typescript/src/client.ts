@@ -167,7 +167,7 @@ export class MillraceClient {
     } catch (error) {
       // The answer to an earlier attempt, which deleted the object, was lost.
       const isGone = method === "delete" && isRepeat && error instanceof ApiError && error.reason === "not_found";
-      if (isGone) return GONE;
+      if (isGone) return goneAnswer();
       throw error;
     }
   }
@@ -194,7 +194,8 @@ export class MillraceClient {
   }
 }
 
-const GONE: Answer = { status: 200, headers: new Headers(), body: {} };
+/** A function, because Node loads its whole HTTP client at the first use of `Headers`. */
+const goneAnswer = (): Answer => ({ status: 200, headers: new Headers(), body: {} });
 
 interface Page<I> {
   readonly list: readonly I[];

@@ -14,7 +14,7 @@ export const listAgentEventsQuery = z.strictObject({
   sort: sortField(["receivedAt"], "receivedAt"),
 });
 
-export const AgentEventShape = shape("AgentEvent", {
+export const AgentEventShape = shape("AgentEvent", () => ({
   eventId: z.string(),
   agentId: id<AgentId>(),
   stepRunId: id<StepRunId>().nullable(),
@@ -24,7 +24,7 @@ export const AgentEventShape = shape("AgentEvent", {
   time,
   receivedAt: time,
   data: z.unknown(),
-});
+}));
 
 type AgentEventView = z.infer<typeof AgentEventShape>;
 

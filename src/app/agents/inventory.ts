@@ -20,14 +20,14 @@ type DetailContext = Pick<AgentsContext, "presence" | "log"> & RightsContext & W
 /** An agent is online if it was heard within this time. */
 export const ONLINE_MS = 30_000;
 
-const DrainShape = shape("AgentDrain", {
+const DrainShape = shape("AgentDrain", () => ({
   /** Name of the user who drained the agent. */
   by: z.string(),
   at: time,
   reason: z.string(),
-});
+}));
 
-const agentFields = {
+const agentFields = () => ({
   agentId: id<AgentId>(),
   name: z.string(),
   labels: mapOf(z.string()),
@@ -48,14 +48,14 @@ const agentFields = {
   drain: DrainShape.nullable(),
   /** Which jobs the agent may get; null for an agent of the installation, which may get those of every project. */
   reach: reachShape.nullable(),
-};
+});
 
 export const AgentShape = shape("Agent", agentFields);
 
 export type AgentView = z.infer<typeof AgentShape>;
 
 /** A label, with who has set it. */
-const LabelSourceShape = shape("AgentLabel", {
+const LabelSourceShape = shape("AgentLabel", () => ({
   key: z.string(),
   /** The value that counts. */
   value: z.string(),
@@ -63,25 +63,25 @@ const LabelSourceShape = shape("AgentLabel", {
   /** Name of the user or token; null for the agent's own labels, and where it is not known. */
   by: z.string().nullable(),
   at: time.nullable(),
-});
+}));
 
 /** A job that an agent holds. */
-export const HeldJobShape = shape("HeldJob", {
+export const HeldJobShape = shape("HeldJob", () => ({
   runId: id<RunId>(),
   jobId: id<JobRunId>(),
   pipelineId: id<PipelineId>(),
   projectId: id<ProjectId>(),
-});
+}));
 
-export const AgentDetailShape = shape("AgentDetail", {
-  ...agentFields,
+export const AgentDetailShape = shape("AgentDetail", () => ({
+  ...agentFields(),
   /** Every label that counts, by key. */
   labelSources: listOf(LabelSourceShape),
   /** How many jobs the agent holds. */
   jobsHeld: wholeNumber,
   /** Those of them that the caller may see. */
   jobs: listOf(HeldJobShape),
-});
+}));
 
 export type AgentDetail = z.infer<typeof AgentDetailShape>;
 

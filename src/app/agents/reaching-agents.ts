@@ -23,11 +23,11 @@ export const reachBody = z.union([
   z.strictObject({ projectIds: z.array(z.string().max(64)).min(1).max(MAX_PROJECTS) }),
 ]);
 
-export const reachShape = fields({
+export const reachShape = fields(() => ({
   tenantId: id<TenantId>(),
   /** Those that the caller may see; null for every project of the tenant. */
   projectIds: listOf(id<ProjectId>()).nullable(),
-});
+}));
 
 type Bound = Pick<Agent, "reach">;
 

@@ -31,7 +31,7 @@ export const createRegistrationTokenBody = z.strictObject({
   reach: reachBody.optional(),
 });
 
-const registrationFields = {
+const registrationFields = () => ({
   tokenId: id<TokenId>(),
   name: z.string(),
   /** Id of the user who made it. */
@@ -46,11 +46,14 @@ const registrationFields = {
   labels: mapOf(z.string()),
   /** Which jobs the agents that register with it may get; null for agents of the installation. */
   reach: reachShape.nullable(),
-};
+});
 
 export const RegistrationTokenShape = shape("RegistrationToken", registrationFields);
 /** The answer that shows `token`; no later answer does. */
-export const NewRegistrationTokenShape = shape("NewRegistrationToken", { ...registrationFields, token: z.string() });
+export const NewRegistrationTokenShape = shape("NewRegistrationToken", () => ({
+  ...registrationFields(),
+  token: z.string(),
+}));
 
 /** `reach`: as the store has it. */
 type NewRegistration = Omit<z.output<typeof createRegistrationTokenBody>, "reach"> & {

@@ -19,13 +19,13 @@ export const trustDemandBody = z.strictObject({
 
 type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights" | "documents">;
 
-export const TrustDemandShape = shape("TrustDemand", {
+export const TrustDemandShape = shape("TrustDemand", () => ({
   projectId: id<ProjectId>(),
   /** Jobs of which a step gets a secret. */
   secrets: z.boolean(),
   /** Jobs with a protected target. */
   protectedTargets: z.boolean(),
-});
+}));
 
 type TrustDemandView = z.infer<typeof TrustDemandShape>;
 

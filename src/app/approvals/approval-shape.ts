@@ -5,15 +5,24 @@ import { ROLES } from "../../domain/roles.ts";
 import { APPROVAL_STATUSES } from "../../domain/status.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 
-const CastVoteShape = shape("CastVote", { userId: z.string(), name: z.string(), at: time, comment: z.string() });
+const CastVoteShape = shape("CastVote", () => ({
+  userId: z.string(),
+  name: z.string(),
+  at: time,
+  comment: z.string(),
+}));
 
-const approvalFields = {
+const approvalFields = () => ({
   approvalId: id<ApprovalId>(),
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
   projectId: id<ProjectId>(),
   /** What the approval opens, by its name; the run as a whole, by its id. */
-  gate: z.union([fields({ run: id<RunId>() }), fields({ stage: z.string() }), fields({ job: z.string() })]),
+  gate: z.union([
+    fields(() => ({ run: id<RunId>() })),
+    fields(() => ({ stage: z.string() })),
+    fields(() => ({ job: z.string() })),
+  ]),
   status: z.enum(APPROVAL_STATUSES),
   message: z.string(),
   requestedAt: time,
@@ -25,20 +34,20 @@ const approvalFields = {
   /** Users who must all approve. */
   required: listOf(z.string()),
   count: wholeNumber,
-  missing: fields({ users: listOf(z.string()), count: wholeNumber }),
+  missing: fields(() => ({ users: listOf(z.string()), count: wholeNumber })),
   /** Who may approve besides the `required` users, who have to. */
-  allowed: fields({ users: listOf(z.string()), roles: listOf(z.enum(ROLES)) }),
+  allowed: fields(() => ({ users: listOf(z.string()), roles: listOf(z.enum(ROLES)) })),
   /** True when the user who triggered the run may not approve. */
   preventSelf: z.boolean(),
-};
+});
 
 export const ApprovalShape = shape("Approval", approvalFields);
 
 /** An approval as one caller sees it. */
-export const ApprovalForCallerShape = shape("ApprovalForCaller", {
-  ...approvalFields,
+export const ApprovalForCallerShape = shape("ApprovalForCaller", () => ({
+  ...approvalFields(),
   /** The caller may approve it now. */
   mayDecide: z.boolean(),
   /** Why the caller may not, for people; null when the caller may. */
   whyNot: z.string().nullable(),
-});
+}));

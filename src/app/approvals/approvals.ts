@@ -51,7 +51,7 @@ export async function listApprovals(
   return { ...placedListView(found, input, placeOf, ({ actor }) => actor), list: views };
 }
 
-export const RunApprovalsShape = fields({ runId: id<RunId>(), list: listOf(ApprovalForCallerShape) });
+export const RunApprovalsShape = fields(() => ({ runId: id<RunId>(), list: listOf(ApprovalForCallerShape) }));
 
 /** All approvals of one run in the order of their requests. Throws `not_found`. */
 export async function listRunApprovals(

@@ -53,40 +53,40 @@ export const auditExportQuery = z.strictObject(filterFields);
 
 const values = mapOf(z.union([z.string(), z.number(), z.boolean(), z.null(), listOf(z.string())])).nullable();
 
-export const AuditEntryShape = shape("AuditEntry", {
+export const AuditEntryShape = shape("AuditEntry", () => ({
   auditId: id<AuditId>(),
   time,
   outcome: z.enum(AUDIT_OUTCOMES),
   operation: z.string(),
-  actor: fields({
+  actor: fields(() => ({
     kind: z.enum(AUDIT_ACTORS),
     id: z.string().nullable(),
     /** The name at that time. */
     name: z.string(),
     /** The session or personal token that proved the actor. */
     proof: z.string().nullable(),
-  }),
+  })),
   onBehalfOf: z.string().nullable(),
   tenantId: id<TenantId>().nullable(),
   projectId: id<ProjectId>().nullable(),
-  object: fields({ kind: z.string(), id: z.string(), name: z.string().nullable() }).nullable(),
-  from: fields({
+  object: fields(() => ({ kind: z.string(), id: z.string(), name: z.string().nullable() })).nullable(),
+  from: fields(() => ({
     door: z.enum(AUDIT_DOORS),
     address: z.string().nullable(),
     userAgent: z.string().nullable(),
-  }),
+  })),
   requestId: z.string().nullable(),
   before: values,
   after: values,
   reason: z.string().nullable(),
   leftOut: wholeNumber,
-});
+}));
 
-export const AuditPageShape = fields({
+export const AuditPageShape = fields(() => ({
   list: listOf(AuditEntryShape),
   /** `after` of the next page; null on the last one. */
   next: z.string().nullable(),
-});
+}));
 
 type EntryView = z.infer<typeof AuditEntryShape>;
 

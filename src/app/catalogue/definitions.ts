@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
+import { newId, type PipelineId, type ProjectId, type RevisionId } from "../../domain/ids.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
@@ -20,7 +20,7 @@ import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts"
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { viewOfIncludes } from "./includes-view.ts";
 import { checkForPipeline } from "./earlier-images.ts";
-import { definitionOfRevision, rememberDefinition } from "./known-definitions.ts";
+import { knownOfRevision, rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkNaming, checkWithPlugins } from "./plugin-lookup.ts";
 import { saveHead } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
@@ -63,27 +63,37 @@ async function viewOf(
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
-  const { text, format, includes, revisionId } = revision;
-  const known = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
-  const hasTriggers = known !== undefined && known.providers.length > 0;
-  const checked = hasTriggers
-    ? await checkNaming(context, asking, projectId, { ...known, text, format, includes })
-    : undefined;
+  const known = await knownOfRevision(context.stores.pipelines, asking, revision.revisionId);
   return {
     pipelineId,
-    spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
-    ...(await viewOfIncludes(asking, revision, true)),
+    spec: known === null ? null : await asking.work.spec(asking.caller, revision),
+    ...(await viewOfIncludes(asking, revision, known !== null)),
     text: revision.text,
     format: revision.format,
     headCommitSha: revision.revisionId,
     revisionId: revision.revisionId,
     branch: null,
     path: null,
-    diagnostics: checked?.diagnostics.filter(({ code }) => code === "no-hook") ?? [],
+    diagnostics: await diagnosticsOf(context, asking, projectId, revision, known),
     commitMessage: revision.message,
     editor: revision.editor,
     savedAt: rfc3339(revision.createdAt),
   };
+}
+
+/** What is wrong with an inline definition, such as one that a broken commit left behind; else what may have changed since its save. */
+async function diagnosticsOf(
+  context: CatalogueContext,
+  asking: Asking,
+  projectId: ProjectId,
+  { text, format, includes }: Revision,
+  known: KnownDefinition | null,
+): Promise<SpecView["diagnostics"]> {
+  const definition = { text, format, includes };
+  if (known === null) return (await checkWithPlugins(context, asking, projectId, definition)).diagnostics;
+  if (known.providers.length === 0) return [];
+  const { diagnostics } = await checkNaming(context, asking, projectId, { ...known, ...definition });
+  return diagnostics.filter(({ code }) => code === "no-hook");
 }
 
 /**

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { DIAGNOSTIC_CODES } from "../../definition/text/diagnostics.ts";
 import { shape, wholeNumber } from "../shapes.ts";
 
-export const DiagnosticShape = shape("Diagnostic", {
+export const DiagnosticShape = shape("Diagnostic", () => ({
   code: z.enum(DIAGNOSTIC_CODES),
   severity: z.enum(["error", "warning"]),
   message: z.string(),
@@ -18,4 +18,4 @@ export const DiagnosticShape = shape("Diagnostic", {
   hint: z.string().exactOptional(),
   /** The included file that the place is in; absent for the definition itself. */
   file: z.string().exactOptional(),
-});
+}));

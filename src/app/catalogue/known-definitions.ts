@@ -1,5 +1,6 @@
 /** Definitions of revisions, kept in memory: a revision never changes, so it need not be checked for each run. */
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import type { RevisionId } from "../../domain/ids.ts";
 import type { PipelineStore } from "../../stores/ports/pipelines.ts";
 import type { Asking } from "./plugin-lookup.ts";
@@ -23,9 +24,23 @@ export function definitionOfRevision(
   return memoryOf(pipelines).read(revisionId, async () => {
     const revision = await pipelines.findRevision(revisionId);
     if (revision === undefined) return undefined;
-    const { text, format, includes } = revision;
-    return requireKnown(await work.check(caller, { text, format, includes, plugins: null }));
+    const { text, format, includes, commit } = revision;
+    return requireKnown(await work.check(caller, { text, format, includes, plugins: null }), commit?.path);
   });
+}
+
+/** {@link definitionOfRevision} where a text that does not validate is an answer: null. */
+export async function knownOfRevision(
+  pipelines: PipelineStore,
+  asking: Asking,
+  revisionId: RevisionId,
+): Promise<KnownDefinition | null> {
+  try {
+    return (await definitionOfRevision(pipelines, asking, revisionId)) ?? null;
+  } catch (error) {
+    if (error instanceof MillraceError && error.reason === "invalid_definition") return null;
+    throw error;
+  }
 }
 
 /** Adds the definition of a revision that was just saved, which is likely to be triggered next. */

@@ -76,14 +76,14 @@ export const listPipelinesQuery = z.strictObject({
 /** Runs of a pipeline that are shown with it. */
 const LAST_RUNS = 5;
 
-const lastRunFields = {
+const lastRunFields = () => ({
   runId: id<RunId>(),
   status: keyOf(RUN_STATUS_CODES),
   statusCode: wholeNumber,
   createdAt: time,
-};
+});
 
-export const PipelineShape = shape("Pipeline", {
+export const PipelineShape = shape("Pipeline", () => ({
   pipelineId: id<PipelineId>(),
   projectId: id<ProjectId>(),
   name: z.string(),
@@ -111,7 +111,7 @@ export const PipelineShape = shape("Pipeline", {
   lastRun: fields(lastRunFields).nullable(),
   /** The newest runs, newest first; at most five. */
   lastRuns: listOf(fields(lastRunFields)),
-});
+}));
 
 export const PipelinePageShape = cursorPageOf(PipelineShape);
 

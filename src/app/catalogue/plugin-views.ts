@@ -16,23 +16,23 @@ const ownerFields = {
   projectId: id<ProjectId>().nullable(),
 };
 
-const versionFields = {
+const versionFields = () => ({
   version: z.string(),
   /** Of the package, hexadecimal. */
   sha256: z.string(),
   size: wholeNumber,
   createdAt: time,
   createdBy: z.string(),
-};
+});
 const PluginVersionShape = shape("PluginVersion", versionFields);
 
-const PluginManifestShape = shape("PluginManifest", {
+const PluginManifestShape = shape("PluginManifest", () => ({
   name: z.string(),
   version: z.string(),
   description: z.string(),
   /** By name. */
   actions: mapOf(
-    fields({
+    fields(() => ({
       description: z.string(),
       /** JSON Schema (2020-12) of the arguments; null accepts all arguments. */
       args: z.union([z.boolean(), mapOf(z.unknown())]).nullable(),
@@ -40,7 +40,7 @@ const PluginManifestShape = shape("PluginManifest", {
       outputs: listOf(z.string()),
       /** A program and its arguments; a word that begins with `./` is a file of the plugin. */
       command: listOf(z.string()),
-    }),
+    })),
   ),
   /** The action of a step that names none; null when a step must name one. */
   defaultAction: z.string().nullable(),
@@ -48,28 +48,28 @@ const PluginManifestShape = shape("PluginManifest", {
   platforms: listOf(z.string()),
   /** The image in whose container the actions run; absent for a plugin that runs where its step does. */
   image: z.string().optional(),
-});
+}));
 
-export const PluginReleaseShape = shape("PluginRelease", {
-  ...versionFields,
+export const PluginReleaseShape = shape("PluginRelease", () => ({
+  ...versionFields(),
   name: z.string(),
   ...ownerFields,
   manifest: PluginManifestShape,
-});
-export const PluginInListShape = shape("PluginInList", {
+}));
+export const PluginInListShape = shape("PluginInList", () => ({
   name: z.string(),
   ...ownerFields,
   newest: z.string(),
   versions: wholeNumber,
-});
-export const PluginShape = shape("Plugin", {
+}));
+export const PluginShape = shape("Plugin", () => ({
   name: z.string(),
   ...ownerFields,
   /** Of the newest version. */
   manifest: PluginManifestShape,
   /** Newest first. */
   versions: listOf(PluginVersionShape),
-});
+}));
 
 type PluginVersionView = z.infer<typeof PluginVersionShape>;
 export type PluginReleaseView = z.infer<typeof PluginReleaseShape>;

@@ -5,14 +5,13 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
-import { builtinOf } from "../../definition/checks/uses.ts";
+import { builtinOf } from "../../domain/builtins.ts";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { compareVersions, newest } from "../../domain/plugin-versions.ts";
 import { PLUGIN_BOUNDS } from "../../domain/plugins.ts";
 import type { Area, Owner } from "../../domain/roles.ts";
-import { readPackage } from "../../plugins/package.ts";
 import { ownerOf } from "../../stores/ports/documents.ts";
 import type { PluginKey, PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts";
 import type { WithStores } from "../context.ts";
@@ -82,6 +81,7 @@ export async function pushPlugin(
       `the package came with the checksum ${sha256}, not ${expected}: send it again`,
     );
   }
+  const { readPackage } = await import("../../plugins/package.ts");
   const manifest = await readPackage(packed, async () => {});
   const { name, version } = manifest;
   if (builtinOf(name) !== undefined) {

@@ -1,33 +1,44 @@
-/** Parses a text that must be a valid definition, and makes the error for one that is not. */
+/** Demands that a text is a valid definition, and makes the error for one that is not. */
 import type { CheckedDefinition, KnownDefinition } from "../../definition-work/definition-work.ts";
-import type { Definition } from "../../definition/definition.ts";
+import type { DefinitionText } from "../../definition-work/tasks.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
+import type { Asking } from "./plugin-lookup.ts";
 
-/** The definition that `text` holds; throws `invalid_definition` with every error. */
-export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  return requireParsed(parseDefinition(text, textFormat));
+/**
+ * The definition of a checked text; throws `invalid_definition` with every error. `path`: of the file in Git that the text is
+ * from, which the message names then.
+ */
+export function requireKnown(checked: CheckedDefinition, path?: string): KnownDefinition {
+  if (checked.known !== null) return checked.known;
+  throw whyUnknown(checked, path);
 }
 
-/** The definition of a checked text; throws `invalid_definition` with every error. */
-export function requireKnown({ known, diagnostics }: CheckedDefinition): KnownDefinition {
-  if (known !== null) return known;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+/** What a text holds, valid or not. Throws `invalid_definition` for a text that cannot be read. */
+export async function requireSpec(
+  { work, caller }: Asking,
+  { text, format }: DefinitionText,
+): Promise<Readonly<Record<string, unknown>>> {
+  const spec = await work.spec(caller, { text, format });
+  if (spec !== null) return spec as Readonly<Record<string, unknown>>;
+  throw whyUnknown(await work.check(caller, { text, format, plugins: null }));
 }
 
-/** The definition of a parsed text; throws `invalid_definition` with every error. */
-export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
-  if (definition !== undefined) return definition;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+/** The error of a text that is no definition. `path`: as of {@link requireKnown}. */
+export function whyUnknown({ diagnostics }: Pick<CheckedDefinition, "diagnostics">, path?: string): MillraceError {
+  return invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem), path);
 }
 
-export function invalidDefinition(problems: readonly Problem[]): MillraceError {
+/** `path`: as of {@link requireKnown}. */
+export function invalidDefinition(problems: readonly Problem[], path?: string): MillraceError {
   const [first] = problems;
   const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new MillraceError("invalid_definition", `the definition has problems: ${first?.message ?? ""}${rest}`, {
-    problems,
-  });
+  const place = path === undefined ? "" : ` in ${path}`;
+  // Who sends a text sees it; who names a commit does not.
+  const at =
+    path === undefined || first?.line === undefined ? "" : `${first.file ?? ""} line ${first.line}: `.trimStart();
+  const text = `the definition${place} has problems: ${at}${first?.message ?? ""}${rest}`;
+  return new MillraceError("invalid_definition", text, { problems });
 }
 
 function asProblem({ code, pointer, message, hint, line, column, file }: Diagnostic): Problem {

@@ -15,6 +15,7 @@ import { saveSpec } from "./definitions.ts";
 import { branchOfRef, pullRequestView } from "./revision-place.ts";
 import { PullRequestShape, saveBody, SavedSpecShape, type SpecView } from "./spec-shapes.ts";
 import { askingFor, type Asking } from "./plugin-lookup.ts";
+import { requireSpec } from "./required-definition.ts";
 
 /** Lines that may be removed and added in a comparison; the work grows with the square of it. */
 const MAX_CHANGED_LINES = 1_000;
@@ -39,7 +40,7 @@ export const restoreBody = saveBody.pick({
   editor: true,
 });
 
-const revisionFields = {
+const revisionFields = () => ({
   revisionId: id<RevisionId>(),
   pipelineId: id<PipelineId>(),
   format: z.enum(["json", "yaml"]),
@@ -53,29 +54,30 @@ const revisionFields = {
   branch: z.string().nullable(),
   /** The pull or merge request that the text was saved as; null for none. */
   pullRequest: PullRequestShape.nullable(),
-};
+});
 
 export const RevisionShape = shape("Revision", revisionFields);
-export const RevisionDetailShape = shape("RevisionDetail", {
-  ...revisionFields,
+export const RevisionDetailShape = shape("RevisionDetail", () => ({
+  ...revisionFields(),
+  /** Null for a text that cannot be read. */
   spec: z.unknown(),
   /** The saved text, byte for byte. */
   text: z.string(),
-});
-export const RevisionsShape = fields({
+}));
+export const RevisionsShape = fields(() => ({
   list: listOf(RevisionShape),
   pageSize: wholeNumber,
   /** `after` of the next page; null on the last one. */
   next: z.string().nullable(),
-});
-export const DiffShape = shape("RevisionDiff", {
+}));
+export const DiffShape = shape("RevisionDiff", () => ({
   /** Null where there is no revision before: then everything is added. */
   from: id<RevisionId>().nullable(),
   to: id<RevisionId>(),
   of: z.enum(["text", "definition"]),
   /** A unified diff; empty when nothing differs. */
   diff: z.string(),
-});
+}));
 export { SavedSpecShape };
 
 export type RevisionView = z.infer<typeof RevisionShape>;
@@ -111,7 +113,10 @@ export async function getRevision(
   return { ...view(revision, pipeline), spec: await work.spec(asker, { text, format }), text };
 }
 
-/** Throws `not_found`, and `too_large` for revisions that differ in more than {@link MAX_CHANGED_LINES} lines. */
+/**
+ * Throws `not_found`, `too_large` for revisions that differ in more than {@link MAX_CHANGED_LINES} lines, and
+ * `invalid_definition` where the definitions are compared and a text cannot be read.
+ */
 export async function diffRevisions(
   context: CatalogueContext,
   caller: Caller,
@@ -141,8 +146,7 @@ export async function restoreRevision(
 ): Promise<z.infer<typeof SavedSpecShape>> {
   const { user } = await reachPipeline(context, caller, "writeDefinitions", pipelineId);
   const { text, format } = await requireRevision(context, pipelineId, revisionId);
-  const { work, caller: asker } = askingFor(context, user.userId);
-  const spec = (await work.spec(asker, { text, format })) as Record<string, unknown>;
+  const spec = await requireSpec(askingFor(context, user.userId), { text, format });
   const commitMessage = input.commitMessage ?? `restore ${revisionId}`;
   return saveSpec(context, caller, { ...input, commitMessage, pipelineId, spec, format, layout: text });
 }
@@ -158,13 +162,14 @@ async function requireRevision(
 }
 
 async function textOf(
-  { work, caller }: Asking,
+  asking: Asking,
   { text, format, includes }: Revision,
   of: z.output<typeof diffQuery>["of"],
 ): Promise<string> {
   if (of === "text") return text;
+  const { work, caller } = asking;
   const resolved = includes === undefined ? null : await work.resolved(caller, { text, format, includes });
-  const spec = resolved ?? (await work.spec(caller, { text, format }));
+  const spec = resolved ?? (await requireSpec(asking, { text, format }));
   return work.draft(caller, { head: null, spec, format: "yaml" });
 }
 

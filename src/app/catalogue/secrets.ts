@@ -46,7 +46,7 @@ export const listSecretsQuery = z.strictObject(placedListFields);
  */
 export type SecretOwner = { readonly projectId: ProjectId } | { readonly pipelineId: PipelineId };
 
-export const SecretShape = shape("Secret", {
+export const SecretShape = shape("Secret", () => ({
   name: z.string(),
   scope: z.enum(["project", "pipeline"]),
   projectId: id<ProjectId>(),
@@ -57,7 +57,7 @@ export const SecretShape = shape("Secret", {
   createdBy: z.string(),
   updatedAt: time,
   updatedBy: z.string(),
-});
+}));
 
 interface NamedSecret {
   readonly owner: SecretOwner;

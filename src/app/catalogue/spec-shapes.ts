@@ -35,16 +35,16 @@ export const specQuery = z.strictObject({
 });
 
 /** A pull or merge request. */
-export const PullRequestShape = fields({
+export const PullRequestShape = fields(() => ({
   number: wholeNumber,
   url: z.string(),
   branch: z.string(),
   targetBranch: z.string(),
-});
+}));
 
 const savedFormat = z.enum(["json", "yaml"]);
 
-export const SpecShape = shape("Spec", {
+export const SpecShape = shape("Spec", () => ({
   pipelineId: id<PipelineId>(),
   /** Of a definition in Git: null while it has errors. */
   spec: z.unknown(),
@@ -52,11 +52,11 @@ export const SpecShape = shape("Spec", {
   resolved: z.unknown(),
   /** The files that it includes, at the same commit. */
   includes: listOf(
-    fields({
+    fields(() => ({
       path: z.string(),
       /** Null where the commit has no such file. */
       text: z.string().nullable(),
-    }),
+    })),
   ),
   /** The saved text, byte for byte. */
   text: z.string(),
@@ -73,16 +73,16 @@ export const SpecShape = shape("Spec", {
   commitMessage: z.string(),
   editor: z.string(),
   savedAt: time,
-});
+}));
 
-export const ValidationShape = shape("Validation", {
+export const ValidationShape = shape("Validation", () => ({
   valid: z.boolean(),
   diagnostics: listOf(DiagnosticShape),
   jobsCount: wholeNumber,
   stepsCount: wholeNumber,
-});
+}));
 
-export const SavedSpecShape = shape("SavedSpec", {
+export const SavedSpecShape = shape("SavedSpec", () => ({
   pipelineId: id<PipelineId>(),
   /** The commit, for a definition in Git; else the revision. */
   headCommitSha: z.string(),
@@ -90,7 +90,7 @@ export const SavedSpecShape = shape("SavedSpec", {
   format: savedFormat,
   /** The pull or merge request with the commit; null for a definition that was saved directly. */
   pullRequest: PullRequestShape.nullable(),
-});
+}));
 
 export type SpecView = z.infer<typeof SpecShape>;
 export type ValidationView = z.infer<typeof ValidationShape>;

@@ -29,12 +29,12 @@ export const variableBody = z.strictObject({
     .refine((text) => Buffer.from(text).toString() === text, "must be well-formed Unicode"),
 });
 
-export const VariableShape = shape("Variable", {
+export const VariableShape = shape("Variable", () => ({
   name: z.string(),
   value: z.string(),
   updatedAt: time,
   updatedBy: z.string(),
-});
+}));
 
 type VariableView = z.infer<typeof VariableShape>;
 

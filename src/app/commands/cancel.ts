@@ -26,15 +26,15 @@ interface CancelRequest extends z.output<typeof commandBody> {
   readonly runId?: RunId;
 }
 
-export const CancelledJobShape = shape("CancelledJob", {
+export const CancelledJobShape = shape("CancelledJob", () => ({
   jobId: id<JobRunId>(),
   runId: id<RunId>(),
   /** `cancelled`, or `running` while a step of the job still runs. */
   status: keyOf(JOB_STATUS_CODES),
   statusCode: wholeNumber,
-});
+}));
 
-export const CancelledStepShape = shape("CancelledStep", {
+export const CancelledStepShape = shape("CancelledStep", () => ({
   stepRunId: id<StepRunId>(),
   jobId: id<JobRunId>(),
   runId: id<RunId>(),
@@ -43,7 +43,7 @@ export const CancelledStepShape = shape("CancelledStep", {
    */
   status: keyOf(STEP_STATUS_CODES),
   statusCode: wholeNumber,
-});
+}));
 
 type CancelledJob = z.infer<typeof CancelledJobShape>;
 export type CancelledStep = z.infer<typeof CancelledStepShape>;

@@ -27,13 +27,13 @@ export interface RunCommand extends z.output<typeof commandBody> {
   readonly runId: RunId;
 }
 
-export const CommandShape = shape("Command", {
+export const CommandShape = shape("Command", () => ({
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
   /** The status after the decision; for a stop, the status when the command was stored. */
   status: keyOf(RUN_STATUS_CODES),
   statusCode: wholeNumber,
-});
+}));
 
 type CommandView = z.infer<typeof CommandShape>;
 

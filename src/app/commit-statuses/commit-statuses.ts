@@ -15,7 +15,7 @@ import { statusOf } from "./status-record.ts";
 export const commitStatusesQuery = z.strictObject(pageFields);
 
 const { status: _, ...outcome } = outcomeFields;
-export const CommitStatusShape = shape("CommitStatus", {
+export const CommitStatusShape = shape("CommitStatus", () => ({
   statusId: id<DeliveryId>(),
   commit: z.string(),
   name: z.string(),
@@ -27,8 +27,8 @@ export const CommitStatusShape = shape("CommitStatus", {
   /** `owed` until the host has it; `failed` when the host takes it never. */
   state: z.enum(DELIVERY_STATES),
   ...outcome,
-});
-export const CommitStatusPageShape = fields({ list: listOf(CommitStatusShape), next: z.string().nullable() });
+}));
+export const CommitStatusPageShape = fields(() => ({ list: listOf(CommitStatusShape), next: z.string().nullable() }));
 
 export type CommitStatusView = z.infer<typeof CommitStatusShape>;
 

@@ -19,7 +19,7 @@ import { rfc3339 } from "../times.ts";
 
 export const listArtifactsQuery = z.strictObject({ ...placedListFields, name: z.string().max(1_000).optional() });
 
-const artifactFields = {
+const artifactFields = () => ({
   artifactId: id<ArtifactId>(),
   name: z.string(),
   /** The run whose step uploaded it: an earlier run when a rerun reused that step. */
@@ -33,13 +33,13 @@ const artifactFields = {
   fileCount: wholeNumber,
   createdAt: time,
   expiresAt: time,
-};
+});
 
 export const ArtifactShape = shape("Artifact", artifactFields);
-export const ArtifactDetailsShape = shape("ArtifactDetails", {
-  ...artifactFields,
-  files: listOf(fields({ path: z.string(), size: wholeNumber, sha256: z.string() })),
-});
+export const ArtifactDetailsShape = shape("ArtifactDetails", () => ({
+  ...artifactFields(),
+  files: listOf(fields(() => ({ path: z.string(), size: wholeNumber, sha256: z.string() }))),
+}));
 
 type ArtifactView = z.infer<typeof ArtifactShape>;
 type ArtifactDetails = z.infer<typeof ArtifactDetailsShape>;

@@ -18,7 +18,7 @@ const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
 export const listCachesQuery = z.strictObject({ ...placedListFields, prefix: prefix.optional() });
 export const deleteCachesQuery = z.strictObject({ prefix });
 
-export const CacheShape = shape("Cache", {
+export const CacheShape = shape("Cache", () => ({
   cacheId: id<CacheId>(),
   projectId: id<ProjectId>(),
   key: z.string(),
@@ -30,8 +30,8 @@ export const CacheShape = shape("Cache", {
   createdAt: time,
   lastUsedAt: time,
   expiresAt: time,
-});
-export const DeletedCachesShape = fields({ deleted: wholeNumber });
+}));
+export const DeletedCachesShape = fields(() => ({ deleted: wholeNumber }));
 
 type CacheView = z.infer<typeof CacheShape>;
 

@@ -40,7 +40,7 @@ export const createUploadBody = z.strictObject({
 });
 export const listUploadsQuery = z.strictObject({ pageSize: listFields.pageSize, after: afterField.optional() });
 
-const uploadFields = {
+const uploadFields = () => ({
   uploadId: id<UploadId>(),
   projectId: id<ProjectId>(),
   name: z.string(),
@@ -59,11 +59,15 @@ const uploadFields = {
   createdAt: time,
   /** From then on it may be deleted, unless a kept run uses it. */
   expiresAt: time,
-};
+});
 export const UploadShape = shape("Upload", uploadFields);
 /** `offset`: from where the content continues. */
-export const UploadProgressShape = shape("UploadProgress", { ...uploadFields, offset: wholeNumber });
-export const UploadPageShape = fields({ list: listOf(UploadShape), total: wholeNumber, next: z.string().nullable() });
+export const UploadProgressShape = shape("UploadProgress", () => ({ ...uploadFields(), offset: wholeNumber }));
+export const UploadPageShape = fields(() => ({
+  list: listOf(UploadShape),
+  total: wholeNumber,
+  next: z.string().nullable(),
+}));
 
 export type UploadProgress = z.infer<typeof UploadProgressShape>;
 

@@ -1,21 +1,26 @@
 /** Tries the repository of a pipeline, and tells all that is missing. Changes nothing. */
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
+import { formatOfPath } from "../../domain/names.ts";
 import type { PipelineId } from "../../domain/ids.ts";
 import { GitFault } from "../../git/git-fault.ts";
 import type { ReadAnswer } from "../../git/git-repositories.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import type { CatalogueContext } from "../catalogue/context.ts";
+import { askingFor, checkWithPlugins } from "../catalogue/plugin-lookup.ts";
+import { whyUnknown } from "../catalogue/required-definition.ts";
 import type { Caller } from "../identity/access.ts";
 import { reachPipeline, type RightsContext } from "../reaching.ts";
 import { fields, id, listOf, shape } from "../shapes.ts";
 import { pushProblem, readHead, tryProposals } from "./connect.ts";
 import type { GitContext } from "./context.ts";
 import { lackOf } from "./definition-at.ts";
+import { includesAt } from "./includes.ts";
 import { malformed } from "./git-problems.ts";
 import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
-export const RepositoryCheckShape = shape("RepositoryCheck", {
+export const RepositoryCheckShape = shape("RepositoryCheck", () => ({
   pipelineId: id<PipelineId>(),
   branch: z.string(),
   path: z.string(),
@@ -30,14 +35,14 @@ export const RepositoryCheckShape = shape("RepositoryCheck", {
   /** Whether the token may read the webhooks of the repository; null where the host has no known API or no token. */
   canManageHooks: z.boolean().nullable(),
   /** What is missing, and what to do; empty when nothing is. */
-  problems: listOf(fields({ code: z.string(), pointer: z.string(), message: z.string() })),
-});
+  problems: listOf(fields(() => ({ code: z.string(), pointer: z.string(), message: z.string() }))),
+}));
 
 export type RepositoryCheck = z.infer<typeof RepositoryCheckShape>;
 
 /** Throws `not_found`, and `malformed_request` for an inline definition. What the repository lacks is an answer. */
 export async function checkRepository(
-  context: GitContext & RightsContext,
+  context: CatalogueContext & RightsContext,
   caller: Caller,
   { pipelineId }: { readonly pipelineId: PipelineId },
 ): Promise<RepositoryCheck> {
@@ -58,6 +63,7 @@ export async function checkRepository(
   if (answer === null) return { ...unread, ...host, canRead: true, canPush: null, problems: atHost };
   const { commit, file } = answer;
   const lack = lackOf(file, pipeline);
+  const wrong = lack === "" ? await definitionProblem(context, opened, pipeline, answer) : "";
   const push = await pushProblem(opened, pipeline, commit.id);
   return {
     ...unread,
@@ -66,7 +72,10 @@ export async function checkRepository(
     hasFile: lack === "",
     canPush: push === undefined,
     ...host,
-    problems: [...[...fileProblems(commit.id, lack), ...(push === undefined ? [] : [push])].map(shown), ...atHost],
+    problems: [
+      ...[...fileProblems(commit.id, lack || wrong), ...(push === undefined ? [] : [push])].map(shown),
+      ...atHost,
+    ],
   };
 }
 
@@ -95,6 +104,21 @@ async function mayManageHooks(context: GitContext, pipeline: Pipeline): Promise<
     if (!(error instanceof GitFault)) throw error;
     return error.mayPass ? null : false;
   }
+}
+
+/** What is wrong with the definition of a commit, in words that go on after the commit; empty for a valid one. */
+async function definitionProblem(
+  context: CatalogueContext,
+  opened: OpenRepository,
+  { projectId, pipelineFilePath: path }: Pipeline,
+  { commit, file }: ReadAnswer,
+): Promise<string> {
+  if (file.kind !== "file") return "";
+  const text = file.content.toString("utf8");
+  const includes = await includesAt(context, opened, commit.id, { path, text });
+  const definition = { text, format: formatOfPath(path), includes };
+  const checked = await checkWithPlugins(context, askingFor(context, projectId), projectId, definition);
+  return checked.known === null ? `cannot be run: ${whyUnknown(checked, path).message}` : "";
 }
 
 function problemsOf(error: unknown): RepositoryCheck["problems"] {

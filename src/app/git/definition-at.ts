@@ -15,8 +15,8 @@ import type { DefinitionCommit, Pipeline, Revision } from "../../stores/ports/pi
 import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
 import type { GitContext } from "./context.ts";
-import { malformed, withGit } from "./git-problems.ts";
-import { includesAt } from "./includes.ts";
+import { malformed, withGit, withNamedRef } from "./git-problems.ts";
+import { includesAt, isLfsPointer, LFS_POINTER } from "./includes.ts";
 import { openRepository, type OpenRepository } from "./repository.ts";
 
 export interface DefinitionAt {
@@ -111,14 +111,15 @@ async function headOf({ stores }: GitContext, { headRevisionId }: Pipeline): Pro
 
 function readAt(
   { engine, repository }: OpenRepository,
-  { pipelineFilePath: path }: Pipeline,
+  { pipelineFilePath: path, defaultBranch }: Pipeline,
   ref: GitRef,
   head: Revision | undefined,
 ): Promise<ReadAnswer> {
   // What a text includes may have changed where the text has not.
   const isKnown = head?.commit?.path === path && head.includes === undefined;
   const knownBlob = isKnown ? head.commit.blob : undefined;
-  return withGit(() => engine.read(repository, { ref, path, knownBlob }));
+  const isDefault = ref.kind === "branch" && ref.name === defaultBranch;
+  return (isDefault ? withGit : withNamedRef)(() => engine.read(repository, { ref, path, knownBlob }));
 }
 
 /** Why a file is no definition; empty when it may be one. */
@@ -127,6 +128,7 @@ export function lackOf(file: FoundFile, { pipelineFilePath: path }: Pick<Pipelin
     case "known":
       return "";
     case "file":
+      if (isLfsPointer(file.content)) return `has at ${path} ${LFS_POINTER}`;
       return isText(file.content) ? "" : `has at ${path} no text in UTF-8: save it in UTF-8`;
     case "missing":
       return `has no file ${path}: save a definition, or correct \`pipelineFilePath\``;

@@ -37,7 +37,7 @@ export const placeOfRepository = {
 };
 export const discoverBody = z.strictObject(placeOfRepository);
 
-export const DiscoveryShape = shape("Discovery", {
+export const DiscoveryShape = shape("Discovery", () => ({
   projectId: id<ProjectId>(),
   repoUrl: z.string(),
   branch: z.string(),
@@ -45,7 +45,7 @@ export const DiscoveryShape = shape("Discovery", {
   headCommitSha: z.string().nullable(),
   /** In the order of their paths. */
   list: listOf(
-    fields({
+    fields(() => ({
       path: z.string(),
       /** A name for its pipeline. */
       name: z.string(),
@@ -56,12 +56,12 @@ export const DiscoveryShape = shape("Discovery", {
       problem: z.string(),
       diagnostics: listOf(DiagnosticShape),
       /** The pipeline of the project that takes its definition from this file of this branch; null for none. */
-      pipeline: fields({ pipelineId: id<PipelineId>(), name: z.string() }).nullable(),
-    }),
+      pipeline: fields(() => ({ pipelineId: id<PipelineId>(), name: z.string() })).nullable(),
+    })),
   ),
   /** True when the folder has more files than are listed. */
   hasMore: z.boolean(),
-});
+}));
 
 export type Discovery = z.infer<typeof DiscoveryShape>;
 

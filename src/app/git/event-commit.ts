@@ -74,6 +74,11 @@ async function ofFork(
   const ref = refOf(fullRef);
   const tip = ref?.kind === "ref" ? await withGit(() => engine.tipOf(repository, ref.name)) : undefined;
   if (tip !== undefined) return { revisionId, lack, commitSha: tip.id, tip: null };
+  // Bitbucket tells the first characters of an id alone, and no server hands a commit out by these.
+  if (fullRef === "" && sha !== "") {
+    const text = `the event names its commit as ${JSON.stringify(sha)} alone, and no ref that has it: such a pull request of a fork cannot be built`;
+    throw new MillraceError("conflict", text);
+  }
   throw new MillraceError("conflict", `the repository has no ${fullRef === "" ? "ref for the event" : fullRef}`);
 }
 

@@ -27,13 +27,24 @@ export async function withGit<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof GitFault ? errorOf(error) : error;
+    throw error instanceof GitFault ? errorOf(error, problemOf(error)) : error;
   }
 }
 
-function errorOf(fault: GitFault): MillraceError {
+/** {@link withGit} for work with a ref that a caller or an event names: when it is missing, no field of the pipeline is wrong. */
+export async function withNamedRef<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GitFault)) throw error;
+    const problem = problemOf(error);
+    throw errorOf(error, error.kind === "noRef" ? { ...problem, pointer: "" } : problem);
+  }
+}
+
+function errorOf(fault: GitFault, problem: Problem): MillraceError {
   const { kind, message } = fault;
-  const problems = [problemOf(fault)];
+  const problems = [problem];
   if (!fault.mayPass) return new MillraceError("git_refused", message, { problems, cause: fault });
   const retryAfterSeconds = fault.retryAfterSeconds ?? RETRY_SECONDS[kind] ?? 1;
   return new MillraceError("unavailable", message, { problems, retryAfterSeconds, cause: fault });

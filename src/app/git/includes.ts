@@ -1,5 +1,5 @@
 /** What a definition in Git includes, at the commit that the definition is of. */
-import { collectIncludes, type IncludedFile, type Includes } from "../../definition/include/included-files.ts";
+import type { IncludedFile, Includes } from "../../definition/include/included-files.ts";
 import type { Format } from "../../definition/text/read-text.ts";
 import { formatOfPath } from "../../domain/names.ts";
 import type { PlacedFile } from "../../git/read-files.ts";
@@ -54,14 +54,24 @@ export async function includesOnBranch(
   return includesAt(context, opened, tip?.id ?? null, { path, text });
 }
 
-function collect(
+async function collect(
   context: GitContext,
   asker: string,
   definition: IncludingText & { readonly format: Format },
   readFiles: (paths: readonly string[]) => Promise<readonly IncludedFile[]>,
 ): Promise<Includes | undefined> {
+  const { collectIncludes } = await import("../../definition/include/included-files.ts");
   const { work, caller } = askingFor(context, asker);
   return collectIncludes(definition, (text, format) => work.includePaths(caller, text, format), readFiles);
+}
+
+/** Source: the specification of Git LFS, "The Pointer". */
+const POINTER_BEGIN = Buffer.from("version https://git-lfs.github.com/spec/");
+export const LFS_POINTER = "a pointer of Git LFS in place of the file: keep the file itself in Git";
+
+/** Whether a file is kept outside of the repository. */
+export function isLfsPointer(content: Buffer): boolean {
+  return content.subarray(0, POINTER_BEGIN.length).equals(POINTER_BEGIN);
 }
 
 const MISSING = "is not there: this commit has no such file";
@@ -69,6 +79,7 @@ const MISSING = "is not there: this commit has no such file";
 function includedFile({ path, file }: PlacedFile): IncludedFile {
   switch (file.kind) {
     case "file": {
+      if (isLfsPointer(file.content)) return { path, problem: `is ${LFS_POINTER}` };
       const text = file.content.toString("utf8");
       const isText = Buffer.from(text).equals(file.content) && !text.includes("\0");
       return isText ? { path, text } : { path, problem: "is no text in UTF-8: save it in UTF-8" };

@@ -34,20 +34,20 @@ export const makePipelinesBody = z.strictObject({
   requestId: saveBody.shape.requestId,
 });
 
-export const MadePipelinesShape = shape("MadePipelines", {
+export const MadePipelinesShape = shape("MadePipelines", () => ({
   projectId: id<ProjectId>(),
   /** In the order of the call. */
   list: listOf(
-    fields({
+    fields(() => ({
       path: z.string(),
       name: z.string(),
       /** `connected`: the project had a pipeline of this file. `refused`: `problem` says why. */
       outcome: z.enum(["created", "connected", "refused"]),
       pipelineId: id<PipelineId>().nullable(),
       problem: z.string(),
-    }),
+    })),
   ),
-});
+}));
 
 type MakeInput = z.output<typeof makePipelinesBody>;
 export type Made = z.infer<typeof MadePipelinesShape>["list"][number];

@@ -9,6 +9,8 @@ import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import type { CatalogueContext } from "../catalogue/context.ts";
 import { saveSpec } from "../catalogue/definitions.ts";
 import { updatePipelineBody, type PipelineView, viewWithNewestRun } from "../catalogue/pipelines.ts";
+import { definitionOfRevision } from "../catalogue/known-definitions.ts";
+import { requireSpec } from "../catalogue/required-definition.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
 import { saveBody } from "../catalogue/spec-shapes.ts";
 import { type ActingUser, type Caller, claimedIdentity } from "../identity/access.ts";
@@ -74,6 +76,7 @@ async function toGit(context: CatalogueContext, { user, caller, pipeline }: Movi
   if (isInGit(pipeline) && pipeline.repoUrl !== input.repoUrl) {
     throw conflict("the definition is in another repository: move it to `inline` first");
   }
+  const asking = askingFor(context, user.userId);
   const head = await headOf(context, pipeline);
   const ending = head.format === "json" ? "json" : "yaml";
   const connected = await connect(context, {
@@ -95,12 +98,13 @@ async function toGit(context: CatalogueContext, { user, caller, pipeline }: Movi
         `${path} has another definition at ${connected.answer!.commit.id}: connect the pipeline with it by PUT, or choose another \`pipelineFilePath\``,
       );
     }
+    // Before the pipeline is connected: a definition with errors cannot be committed afterwards.
+    if (there === undefined) await definitionOfRevision(context.stores.pipelines, asking, head.revisionId);
     await update(context, user, pipeline, connected.pipeline);
   }
   // After the record: a reader of an inline pipeline must not take the repository's text for its head.
   if (there !== undefined) return;
-  const { work, caller: asker } = askingFor(context, user.userId);
-  const spec = (await work.spec(asker, { text: head.text, format: head.format })) as Record<string, unknown>;
+  const spec = await requireSpec(asking, head);
   const message = input.commitMessage ?? `Move the definition of ${pipeline.name} into the repository`;
   await saveSpec(context, caller, {
     pipelineId,

@@ -23,7 +23,7 @@ export const hookDeliveriesQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-const briefFields = {
+const briefFields = () => ({
   deliveryId: id<DeliveryId>(),
   /** The sender's id of it. */
   senderId: z.string(),
@@ -32,7 +32,7 @@ const briefFields = {
   event: z.string(),
   /** What each of its events says: the word that triggers name, the action, and the ref. */
   events: listOf(
-    fields({ event: z.string(), action: z.string(), ref: z.string(), sha: z.string(), actor: z.string() }),
+    fields(() => ({ event: z.string(), action: z.string(), ref: z.string(), sha: z.string(), actor: z.string() })),
   ),
   bytes: wholeNumber,
   receivedAt: time,
@@ -41,18 +41,21 @@ const briefFields = {
   /** When it is processed next; null when it is not owed. */
   nextTry: time.nullable(),
   runs: listOf(id<RunId>()),
-};
+});
 const HookDeliveryBriefShape = shape("HookDeliveryInList", briefFields);
-export const HookDeliveryPageShape = fields({ list: listOf(HookDeliveryBriefShape), next: z.string().nullable() });
-export const HookDeliveryShape = shape("HookDelivery", {
-  ...briefFields,
+export const HookDeliveryPageShape = fields(() => ({
+  list: listOf(HookDeliveryBriefShape),
+  next: z.string().nullable(),
+}));
+export const HookDeliveryShape = shape("HookDelivery", () => ({
+  ...briefFields(),
   /** Without secrets. */
   headers: mapOf(z.string()),
   /** The beginning of the body. */
   body: z.string(),
   /** Of each trigger for senders of this kind; null until they are decided. */
   verdicts: listOf(
-    fields({
+    fields(() => ({
       pipelineId: id<PipelineId>(),
       pipeline: z.string(),
       /** Its name or number; empty for all triggers of the definition. */
@@ -63,9 +66,9 @@ export const HookDeliveryShape = shape("HookDelivery", {
       /** For people. */
       text: z.string(),
       runId: id<RunId>().nullable(),
-    }),
+    })),
   ).nullable(),
-});
+}));
 
 type OfHookDelivery = OfHook & { readonly deliveryId: DeliveryId };
 

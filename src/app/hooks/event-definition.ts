@@ -93,7 +93,8 @@ async function definitionAt(
 /** The message of an error, or its first problems with their places. */
 function textOf({ message, problems }: MillraceError): string {
   const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ pointer, line, message: each }) => {
-    return `${line === undefined ? pointer || "/" : `line ${line}, ${pointer || "/"}`}: ${each}`;
+    if (line !== undefined) return `line ${line}, ${pointer || "/"}: ${each}`;
+    return pointer === "" ? each : `${pointer}: ${each}`;
   });
   const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : "";
   return `${problems.length === 0 ? message : lines.join("; ")}${more}`.slice(0, TEXT_CHARS);

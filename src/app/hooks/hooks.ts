@@ -43,7 +43,7 @@ export const changeHookBody = z
   })
   .refine((body) => Object.keys(body).length > 0, "must name at least one field");
 
-export const HookShape = shape("Hook", {
+export const HookShape = shape("Hook", () => ({
   hookId: id<HookId>(),
   projectId: id<ProjectId>(),
   name: z.string(),
@@ -60,7 +60,7 @@ export const HookShape = shape("Hook", {
   createdAt: time,
   createdBy: z.string(),
   updatedAt: time,
-});
+}));
 export type HookView = z.infer<typeof HookShape>;
 
 export interface OfHook {

@@ -7,6 +7,7 @@ import type { Pipeline, PipelineStore } from "../../stores/ports/pipelines.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
 import { isOwnRepository } from "../git/own-repository.ts";
+import { isInGit } from "../git/repository.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import type { HookRunContext } from "./context.ts";
 
@@ -14,7 +15,10 @@ const PAGE_SIZE = 100;
 /** Revisions whose providers are remembered: a few words each, where a definition may have 1 MB. */
 const REMEMBERED = 20_000;
 
-const known = new WeakMap<PipelineStore, RecentlyRead<readonly HookKind[]>>();
+/** Null for a definition that is not valid. */
+type Providers = readonly HookKind[] | null;
+
+const known = new WeakMap<PipelineStore, RecentlyRead<Providers>>();
 
 export interface Listening {
   readonly pipeline: Pipeline;
@@ -46,15 +50,18 @@ export async function listeningPipelines(
 
 async function isListening(context: HookRunContext, pipeline: Pipeline, kind: HookKind): Promise<boolean> {
   const { headRevisionId } = pipeline;
-  return headRevisionId !== null && (await providersOf(context, pipeline, headRevisionId)).includes(kind);
+  if (headRevisionId === null) return false;
+  const providers = await providersOf(context, pipeline, headRevisionId);
+  // Its verdict has to say what is wrong, and of one in Git, a mended one is found only by a look at the repository.
+  if (providers === null) return kind === "generic" || !isInGit(pipeline);
+  return providers.includes(kind);
 }
 
-/** None for a definition that a stricter version of this program refuses. */
 function providersOf(
   context: HookRunContext,
   { pipelineId, projectId }: Pipeline,
   revisionId: RevisionId,
-): Promise<readonly HookKind[]> {
+): Promise<Providers> {
   const { pipelines } = context.stores;
   let memory = known.get(pipelines);
   if (memory === undefined) known.set(pipelines, (memory = new RecentlyRead(REMEMBERED, () => Promise.resolve([]))));
@@ -64,8 +71,8 @@ function providersOf(
       return definition?.providers ?? [];
     } catch (error) {
       if (!(error instanceof MillraceError) || error.reason !== "invalid_definition") throw error;
-      context.log.warn({ pipelineId, revisionId }, "a definition is not valid any more: events do not start it");
-      return [];
+      context.log.warn({ pipelineId, revisionId }, "a definition is not valid: events do not start it");
+      return null;
     }
   });
 }

@@ -17,6 +17,7 @@ import { bodyOfDelivery, toldOf } from "../triggering/told-event.ts";
 import type { HookRunContext } from "./context.ts";
 import { judgeEvent } from "./judge-event.ts";
 import { listeningPipelines } from "./listening-pipelines.ts";
+import { eventHeaderOf } from "./senders.ts";
 
 const DAY_MS = 86_400_000;
 /** How long deliveries are kept that have started runs, and the others; and large bodies that have started nothing. */
@@ -55,7 +56,7 @@ export async function processDelivery(
     delivery = changed;
   }
   if (decided.waiting !== undefined) return decided.waiting;
-  await save(context, ended(context, { ...delivery, state: "done", error: errorOf(delivery) }));
+  await save(context, ended(context, { ...delivery, state: "done", error: errorOf(hook, delivery) }));
   return undefined;
 }
 
@@ -74,8 +75,10 @@ export function givenUp(verdicts: ReceivedDelivery["verdicts"]): ReceivedDeliver
   });
 }
 
-function errorOf({ events, event }: ReceivedDelivery): string {
-  return events.length === 0 ? `the event ${JSON.stringify(event)} starts nothing` : "";
+function errorOf({ kind }: Hook, { events, event }: ReceivedDelivery): string {
+  if (events.length > 0) return "";
+  if (event !== "") return `the event ${JSON.stringify(event)} starts nothing`;
+  return `the header ${eventHeaderOf(kind)} with the word for the event is missing: is the sender of the kind ${kind}?`;
 }
 
 /** Stores the verdicts: all of a new delivery, else those that wait. Undefined when another process has stored other ones. */

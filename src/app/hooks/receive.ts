@@ -22,14 +22,14 @@ const INLINE_BYTES = 256 * 1024;
 /** A body that never arrives as a whole is removed after this time. */
 const ARRIVING_MS = 3_600_000;
 
-export const ReceivedShape = shape("ReceivedHookDelivery", {
+export const ReceivedShape = shape("ReceivedHookDelivery", () => ({
   deliveryId: id<DeliveryId>(),
   state: z.enum(RECEIVED_STATES),
   /** True when the same delivery was taken before. */
   duplicate: z.boolean(),
   /** The runs that it has started so far. */
   runs: listOf(id<RunId>()),
-});
+}));
 type ReceivedView = z.infer<typeof ReceivedShape>;
 
 /** The hook that a sender calls. Throws `not_found`, and `conflict` for one that takes nothing. */

@@ -64,8 +64,13 @@ export function senderIdOf(hook: Pick<Hook, "kind" | "proof">, headers: Incoming
   return id === "" || id.length > ID_CHARS ? undefined : id;
 }
 
+/** The header in which senders of this kind name the event. */
+export function eventHeaderOf(kind: HookKind): string {
+  return SENDERS[kind].event;
+}
+
 export function eventWordOf({ kind }: Pick<Hook, "kind">, headers: IncomingHttpHeaders): string {
-  return textOf(headers, SENDERS[kind].event).slice(0, EVENT_CHARS);
+  return textOf(headers, eventHeaderOf(kind)).slice(0, EVENT_CHARS);
 }
 
 /** Why the request is not proved to be from the sender; undefined for one that is. `nowMs`: Unix milliseconds. */

@@ -23,7 +23,7 @@ import { HOST_HOOK_PROBLEMS, hooksFor, problemsOf } from "./judge-hook.ts";
 const MAX_WAITING = 50;
 const SECRET_BYTES = 32;
 
-export const HostHookShape = shape("HostHook", {
+export const HostHookShape = shape("HostHook", () => ({
   pipelineId: id<PipelineId>(),
   provider: z.enum(PROVIDERS),
   /** The hook of the project; null when the project has none for this kind of host. */
@@ -33,16 +33,16 @@ export const HostHookShape = shape("HostHook", {
   /** `made` and `repaired` only by the call that connects. */
   outcome: z.enum(["made", "repaired", "unchanged"]),
   /** What the host has for the address; null for none. */
-  webhook: fields({
+  webhook: fields(() => ({
     id: z.string(),
     url: z.string(),
     active: z.boolean(),
     /** The status with which its last delivery was answered; null where the host does not tell. */
     lastStatus: wholeNumber.nullable(),
-  }).nullable(),
+  })).nullable(),
   /** Empty when nothing is wrong. */
-  problems: listOf(fields({ code: z.enum(HOST_HOOK_PROBLEMS), message: z.string() })),
-});
+  problems: listOf(fields(() => ({ code: z.enum(HOST_HOOK_PROBLEMS), message: z.string() }))),
+}));
 
 export type HostHookView = z.infer<typeof HostHookShape>;
 

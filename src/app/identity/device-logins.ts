@@ -27,27 +27,27 @@ const CODE_CHARACTERS = 8;
 const MAX_PACES = 2 * MAX_WAITING;
 
 /** The answer of RFC 8628, section 3.2. */
-export const DeviceCodeShape = shape("DeviceCode", {
+export const DeviceCodeShape = shape("DeviceCode", () => ({
   device_code: z.string(),
   user_code: z.string(),
   verification_uri: z.string(),
   verification_uri_complete: z.string(),
   expires_in: wholeNumber,
   interval: wholeNumber,
-});
+}));
 export type DeviceCodeView = z.infer<typeof DeviceCodeShape>;
 
 /** The answer of RFC 6749, section 5.1. */
-export const DeviceTokensShape = shape("DeviceTokens", {
+export const DeviceTokensShape = shape("DeviceTokens", () => ({
   access_token: z.string(),
   token_type: z.literal("Bearer"),
   expires_in: wholeNumber,
   refresh_token: z.string(),
-});
+}));
 export type DeviceTokenView = z.infer<typeof DeviceTokensShape>;
 
 /** The words of RFC 8628, section 3.5, and of RFC 6749, section 5.2. */
-export const DeviceRefusalShape = shape("DeviceRefusal", {
+export const DeviceRefusalShape = shape("DeviceRefusal", () => ({
   error: z.enum([
     "authorization_pending",
     "slow_down",
@@ -58,7 +58,7 @@ export const DeviceRefusalShape = shape("DeviceRefusal", {
     "unsupported_grant_type",
   ]),
   error_description: z.string(),
-});
+}));
 export type DeviceRefusal = z.infer<typeof DeviceRefusalShape>["error"];
 
 /** A device that asks for a login, for the user who confirms it. */

@@ -23,10 +23,10 @@ export const idTokenBody = z.strictObject({
   audience: z.string().min(1).max(1_000).optional(),
 });
 
-export const IdTokenShape = shape("IdToken", { token: z.string(), expiresAt: time });
+export const IdTokenShape = shape("IdToken", () => ({ token: z.string(), expiresAt: time }));
 
 /** OpenID Connect Discovery 1.0, as far as tokens without a login have any of it. */
-export const OpenIdConfigurationShape = shape("OpenIdConfiguration", {
+export const OpenIdConfigurationShape = shape("OpenIdConfiguration", () => ({
   issuer: z.string(),
   jwks_uri: z.string(),
   response_types_supported: listOf(z.string()),
@@ -34,21 +34,21 @@ export const OpenIdConfigurationShape = shape("OpenIdConfiguration", {
   id_token_signing_alg_values_supported: listOf(z.string()),
   scopes_supported: listOf(z.string()),
   claims_supported: listOf(z.string()),
-});
+}));
 
 /** RFC 7517. */
-export const JwksShape = shape("JsonWebKeySet", {
+export const JwksShape = shape("JsonWebKeySet", () => ({
   keys: listOf(
-    fields({
+    fields(() => ({
       kid: z.string(),
       kty: z.literal("RSA"),
       alg: z.literal("RS256"),
       use: z.literal("sig"),
       n: z.string(),
       e: z.string(),
-    }),
+    })),
   ),
-});
+}));
 
 type TokenContext = KeyContext &
   Pick<AppContext, "publicUrl" | "log"> &

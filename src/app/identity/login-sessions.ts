@@ -34,15 +34,15 @@ interface AccessView {
   readonly expiresIn: number;
 }
 
-export const RenewedShape = shape("RenewedLogin", {
+export const RenewedShape = shape("RenewedLogin", () => ({
   accessToken: z.string(),
   /** Seconds. */
   expiresIn: wholeNumber,
   refreshToken: z.string(),
   userId: id<UserId>(),
-});
+}));
 
-export const SessionShape = shape("Session", {
+export const SessionShape = shape("Session", () => ({
   sessionId: id<SessionId>(),
   kind: z.enum(SESSION_KINDS),
   createdAt: time,
@@ -52,7 +52,7 @@ export const SessionShape = shape("Session", {
   userAgent: z.string(),
   /** True for the session of the caller. */
   current: z.boolean(),
-});
+}));
 
 type RenewedView = z.infer<typeof RenewedShape>;
 type SessionView = z.infer<typeof SessionShape>;

@@ -27,7 +27,7 @@ export type LinkKind = "invitation" | "reset";
 export const resetLinkBody = z.strictObject({ days: z.int().min(1).max(7).default(1) });
 
 /** The answer that shows the link; no later answer does. */
-export const LinkShape = shape("OneTimeLink", { user: UserShape, link: z.string(), expiresAt: time });
+export const LinkShape = shape("OneTimeLink", () => ({ user: UserShape, link: z.string(), expiresAt: time }));
 
 export type LinkView = z.infer<typeof LinkShape>;
 

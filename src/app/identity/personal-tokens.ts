@@ -42,7 +42,7 @@ export const createTokenBody = z.strictObject({
   expiresIn: lifetime.optional(),
 });
 
-export const TokenShape = shape("Token", {
+export const TokenShape = shape("Token", () => ({
   tokenId: id<TokenId>(),
   name: z.string(),
   scopes: listOf(z.string()),
@@ -52,17 +52,17 @@ export const TokenShape = shape("Token", {
   expiresAt: time.nullable(),
   /** To a minute; null for a token that was never used. */
   lastUsedAt: time.nullable(),
-});
+}));
 
 /** The answer that shows `token`; no later answer does. */
-export const NewTokenShape = shape("NewToken", {
+export const NewTokenShape = shape("NewToken", () => ({
   tokenId: id<TokenId>(),
   token: z.string(),
   name: z.string(),
   scopes: listOf(z.string()),
   /** Absent for a token that counts in all projects. */
   projects: listOf(id<ProjectId>()).exactOptional(),
-});
+}));
 
 type TokenView = z.infer<typeof TokenShape>;
 export type NewTokenView = z.infer<typeof NewTokenShape>;

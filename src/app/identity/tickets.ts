@@ -17,11 +17,11 @@ import type { Proof } from "./sessions.ts";
 
 const TICKET_SECONDS = 60;
 
-export const TicketShape = shape("Ticket", {
+export const TicketShape = shape("Ticket", () => ({
   ticket: z.string(),
   /** Seconds. */
   expiresIn: wholeNumber,
-});
+}));
 
 type TicketView = z.infer<typeof TicketShape>;
 

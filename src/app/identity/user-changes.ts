@@ -37,20 +37,20 @@ export const setPasswordBody = z.strictObject({ password, currentPassword: z.str
 
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
 
-export const WhoamiShape = shape("Whoami", {
+export const WhoamiShape = shape("Whoami", () => ({
   user: UserShape,
   /** Those of the token; empty for a token that is not narrowed, and after a login. */
   scopes: listOf(z.string()),
   /** What the role in the installation and the token permit everywhere. */
   operations: listOf(z.enum(OPERATIONS)),
   /** Roles in tenants and projects, directly and through teams, the highest of each. */
-  bound: listOf(fields({ area: AreaShape, role: z.enum(ROLES), operations: listOf(z.enum(OPERATIONS)) })),
-});
+  bound: listOf(fields(() => ({ area: AreaShape, role: z.enum(ROLES), operations: listOf(z.enum(OPERATIONS)) }))),
+}));
 
-export const RoleShape = shape("Role", {
+export const RoleShape = shape("Role", () => ({
   role: z.enum(ROLES),
   operations: listOf(z.enum(OPERATIONS)),
-});
+}));
 
 type WhoamiView = z.infer<typeof WhoamiShape>;
 type RoleView = z.infer<typeof RoleShape>;

@@ -43,7 +43,7 @@ export const loginBody = z.strictObject({
   refresh: z.boolean().default(false),
 });
 
-export const UserShape = shape("User", {
+export const UserShape = shape("User", () => ({
   userId: id<UserId>(),
   name: z.string(),
   /** In the whole installation. */
@@ -55,16 +55,16 @@ export const UserShape = shape("User", {
   email: z.string().exactOptional(),
   /** The tenant or project of a service account; absent for a person. */
   ownedBy: AreaShape.exactOptional(),
-});
+}));
 
-export const LoginShape = shape("Login", {
+export const LoginShape = shape("Login", () => ({
   accessToken: z.string(),
   /** Seconds. */
   expiresIn: wholeNumber,
   user: UserShape,
   /** Only when it was asked for. */
   refreshToken: z.string().exactOptional(),
-});
+}));
 
 export type UserView = z.infer<typeof UserShape>;
 type LoginView = z.infer<typeof LoginShape>;

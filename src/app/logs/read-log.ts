@@ -54,7 +54,7 @@ export const readLogQuery = z
   });
 
 /** A line of a log, as the WebSocket sends it too. */
-export const LogEntryShape = shape("LogEntry", {
+export const LogEntryShape = shape("LogEntry", () => ({
   step_run_id: z.string(),
   /** Unix seconds. */
   timestamp: wholeNumber,
@@ -64,9 +64,9 @@ export const LogEntryShape = shape("LogEntry", {
   stream: z.enum(["stdout", "stderr"]),
   plugin_name: z.string(),
   agent_id: z.string(),
-});
+}));
 
-export const LogPageShape = fields({
+export const LogPageShape = fields(() => ({
   list: listOf(LogEntryShape),
   /** Number of the newest line that is stored; it grows while the step runs. */
   lines: wholeNumber,
@@ -81,7 +81,7 @@ export const LogPageShape = fields({
   previous: wholeNumber.nullable(),
   /** The first line behind those that were read; null when all were that the request asks for, and that are stored. */
   next: wholeNumber.nullable(),
-});
+}));
 
 export interface StepLogName {
   /** Absent for a run of any pipeline. */

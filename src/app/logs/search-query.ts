@@ -56,25 +56,25 @@ export const searchQuery = z.strictObject({
 });
 export type SearchQuery = z.output<typeof searchQuery>;
 
-const LogMatchShape = shape("LogMatch", {
+const LogMatchShape = shape("LogMatch", () => ({
   runId: id<RunId>(),
   jobId: id<JobRunId>(),
   stepRunId: id<StepRunId>(),
   entry: LogEntryShape,
   /** Where in `content`, in UTF-16 units: the first one, and the one behind the last; the first 20 places. */
-  ranges: listOf(fields({ from: wholeNumber, to: wholeNumber })),
+  ranges: listOf(fields(() => ({ from: wholeNumber, to: wholeNumber }))),
   before: listOf(LogEntryShape),
   after: listOf(LogEntryShape),
-});
+}));
 export type LogMatch = z.infer<typeof LogMatchShape>;
 
-export const LogSearchShape = fields({
+export const LogSearchShape = fields(() => ({
   list: listOf(LogMatchShape),
   /** Lines that this call has looked at. */
   searchedLines: wholeNumber,
   /** `after` of the call that goes on; null when everything that is stored was looked at. */
   next: z.string().nullable(),
-});
+}));
 
 /** A cursor is not signed: it says no more than a place in logs that the caller may read anyway. */
 export function cursorOfPlace({ run, stepRunId, line }: SearchPlace): string {

@@ -1,7 +1,7 @@
 /** A ZIP archive as a stream: files of unknown length are compressed as they are read, and nothing of them is kept. */
 import { once } from "node:events";
 import { PassThrough, pipeline, Readable } from "node:stream";
-import { ZipFile as Archive } from "yazl";
+import type { ZipFile as Archive } from "yazl";
 
 export interface ZipFile {
   /** Names of folders and of the file, with `/` between them. */
@@ -17,7 +17,8 @@ export const MAX_FILE_BYTES = 2 ** 31;
 
 /** The bytes of an archive of these files, in their order. A file is asked for when the one before it has been read. */
 export async function* zipOf(files: AsyncIterable<ZipFile>): AsyncGenerator<Uint8Array, void, void> {
-  const archive = new Archive();
+  const { default: yazl } = await import("yazl");
+  const archive = new yazl.ZipFile();
   const bytes = new PassThrough();
   const over = new AbortController();
   pipeline(archive.outputStream, bytes, () => over.abort());

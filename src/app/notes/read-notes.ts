@@ -12,7 +12,7 @@ import { behind, NotedStepShape, notesQueryFields, type NotesRequest, stepsWithN
 
 const place = wholeNumber.nullable();
 
-export const AnnotationShape = shape("Annotation", {
+export const AnnotationShape = shape("Annotation", () => ({
   level: z.enum(ANNOTATION_LEVELS),
   /** As the step wrote it; null for none. */
   file: z.string().nullable(),
@@ -24,27 +24,27 @@ export const AnnotationShape = shape("Annotation", {
   message: z.string(),
   /** The number of the line in the log of the step. */
   logLine: wholeNumber,
-});
+}));
 
-export const AnnotationPageShape = fields({
+export const AnnotationPageShape = fields(() => ({
   /** Steps with annotations, in the order of the plan. */
   list: listOf(
-    fields({
+    fields(() => ({
       step: NotedStepShape,
       annotations: listOf(AnnotationShape),
       /** How many more the step has written, which are only in its log. */
       leftOut: wholeNumber,
-    }),
+    })),
   ),
   /** `after` of the next page; null on the last one. */
   next: z.string().nullable(),
-});
+}));
 
 export const annotationsQuery = z.strictObject(notesQueryFields(50, 20));
 
-export const SummaryPageShape = fields({
+export const SummaryPageShape = fields(() => ({
   list: listOf(
-    fields({
+    fields(() => ({
       step: NotedStepShape,
       /** As the step wrote it. */
       markdown: z.string(),
@@ -52,10 +52,10 @@ export const SummaryPageShape = fields({
       html: z.string(),
       /** True when the step wrote more than is kept. */
       isCut: z.boolean(),
-    }),
+    })),
   ),
   next: z.string().nullable(),
-});
+}));
 
 export const summariesQuery = z.strictObject(notesQueryFields(10, 5));
 

@@ -22,27 +22,27 @@ const MAX_PARTS = 20;
 const MAX_CASES = 200;
 const DEFAULT_CASES = 50;
 
-export const TestReportPageShape = fields({
+export const TestReportPageShape = fields(() => ({
   /** All steps of the list together, those of other pages too. */
   tests: TestCountsShape,
   list: listOf(
-    fields({
+    fields(() => ({
       step: NotedStepShape,
-      ...testCountFields,
+      ...testCountFields(),
       /** Test cases that can be read. */
       kept: wholeNumber,
       /** What is wrong with the reports. */
       problems: listOf(z.string()),
-    }),
+    })),
   ),
   next: z.string().nullable(),
-});
+}));
 
 export const testReportsQuery = z.strictObject(notesQueryFields(100, 50));
 
-export const TestCasePageShape = fields({
+export const TestCasePageShape = fields(() => ({
   list: listOf(
-    shape("TestCase", {
+    shape("TestCase", () => ({
       step: NotedStepShape,
       suite: z.string(),
       name: z.string(),
@@ -54,10 +54,10 @@ export const TestCasePageShape = fields({
       durationMs: wholeNumber,
       /** Of a failure; empty for others. */
       message: z.string(),
-    }),
+    })),
   ),
   next: z.string().nullable(),
-});
+}));
 
 export const TEST_FILTERS = ["all", "failed", "flaky", "slowest"] as const;
 

@@ -50,11 +50,11 @@ const choiceBody = z
 export const notificationChoicesBody = z.strictObject({ choices: z.array(choiceBody).max(MAX_CHOICES) });
 type WantedChoice = z.output<typeof choiceBody>;
 
-export const NotificationChoicesShape = shape("NotificationChoices", {
+export const NotificationChoicesShape = shape("NotificationChoices", () => ({
   /** Where they are sent; null for a caller without an address, who is told nothing. */
   email: z.string().nullable(),
   choices: listOf(
-    fields({
+    fields(() => ({
       projectId: id<ProjectId>(),
       on: listOf(z.enum(CHOSEN_REASONS)),
       runs: z.enum(RUNS),
@@ -62,9 +62,9 @@ export const NotificationChoicesShape = shape("NotificationChoices", {
       longerThan: z.string().nullable(),
       /** From when on all of it is told. */
       since: time,
-    }),
+    })),
   ),
-});
+}));
 type ChoicesView = z.infer<typeof NotificationChoicesShape>;
 
 /** The caller's own, as far as the caller may still read the runs of their projects. */

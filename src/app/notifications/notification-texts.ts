@@ -1,6 +1,9 @@
 /** What a notification says by default: what happened, why, and where it is seen. Pure. */
 import { formatDuration } from "../../domain/durations.ts";
-import { MAX_FAILED_JOBS, type NotificationValues, type NotificationReason } from "../../domain/plan.ts";
+import type { NotificationValues, NotificationReason } from "../../domain/plan.ts";
+
+/** How many failed jobs the default text tells one by one. */
+const TOLD_JOBS = 10;
 
 export interface FailedJob {
   readonly name: string;
@@ -16,7 +19,7 @@ export interface NotificationFacts {
   readonly reason: string;
   /** Empty when the notification is about the run. */
   readonly job: string;
-  /** The first ones, and how many there are. */
+  /** The first ones, `MAX_FAILED_JOBS` at most, and how many there are. */
   readonly failed: readonly FailedJob[];
   readonly failedCount: number;
   readonly triggeredBy: string;
@@ -41,7 +44,7 @@ export function notificationValuesOf(facts: NotificationFacts): NotificationValu
     text: textOf(facts),
     url,
     job,
-    failedJobs: failed.slice(0, MAX_FAILED_JOBS).map(({ name }) => name),
+    failedJobs: failed.map(({ name }) => name),
     triggeredBy,
     ref,
     commit,
@@ -71,8 +74,9 @@ function textOf(facts: NotificationFacts): string {
   const isEnd = on !== "approval" && on !== "waiting";
   const lines = [`${subjectOf(facts)}.`];
   if (reason !== "") lines.push(`Why: ${inWords(reason)}.`);
-  for (const { name, why } of failed) lines.push(why === "" ? `- ${name} failed` : `- ${name}: ${why}`);
-  if (failedCount > failed.length) lines.push(`- and ${failedCount - failed.length} more`);
+  const told = failed.slice(0, TOLD_JOBS);
+  for (const { name, why } of told) lines.push(why === "" ? `- ${name} failed` : `- ${name}: ${why}`);
+  if (failedCount > told.length) lines.push(`- and ${failedCount - told.length} more`);
   if (question !== "") lines.push(question);
   const details = [
     ...(triggeredBy === "" ? [] : [`triggered by ${triggeredBy}`]),

@@ -23,7 +23,7 @@ import { shownTarget } from "./notification-receiver.ts";
 
 export const notificationsQuery = z.strictObject(pageFields);
 
-const notificationFields = {
+const notificationFields = () => ({
   notificationId: id<DeliveryId>(),
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
@@ -39,10 +39,13 @@ const notificationFields = {
   ...outcomeFields,
   /** What is wrong with its texts; empty when nothing is. */
   problem: z.string(),
-};
+});
 export const NotificationShape = shape("Notification", notificationFields);
-export const NotificationDetailShape = shape("NotificationDetail", { ...notificationFields, tries: triesField });
-export const NotificationPageShape = fields({ list: listOf(NotificationShape), next: z.string().nullable() });
+export const NotificationDetailShape = shape("NotificationDetail", () => ({
+  ...notificationFields(),
+  tries: triesField,
+}));
+export const NotificationPageShape = fields(() => ({ list: listOf(NotificationShape), next: z.string().nullable() }));
 
 type NotificationView = z.infer<typeof NotificationShape>;
 type NotificationDetail = z.infer<typeof NotificationDetailShape>;

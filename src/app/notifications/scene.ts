@@ -5,9 +5,10 @@ import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts"
 import { runStatus, type RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../domain/ids.ts";
-import type { RunPlan } from "../../domain/plan.ts";
+import { MAX_FAILED_JOBS, type RunPlan } from "../../domain/plan.ts";
 import { WorkBudget } from "../../domain/work/work-budget.ts";
 import type { Facts } from "../../planner/gate.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
@@ -18,7 +19,6 @@ import { MAX_NOTIFICATION_WORK } from "./render-notification.ts";
 
 /** The failed jobs of a run with more jobs are counted and not named. */
 const NAMED_JOBS = 1_000;
-const MAX_FAILED = 10;
 /** Runs among which the one before is sought. */
 const COMPARED_RUNS = 100;
 
@@ -73,7 +73,9 @@ export async function failuresOf({ stores }: NotificationContext, { head, plan }
     const cells = plan.jobs.flatMap(({ index }) => newestCells(runId, index, plan, { state }));
     const failed = cells.filter((job) => job.state === "failed");
     return {
-      failed: failed.slice(0, MAX_FAILED).map((job) => ({ name: nameOf(job, plan), why: whyFailed(job, plan, state) })),
+      failed: failed
+        .slice(0, MAX_FAILED_JOBS)
+        .map((job) => ({ name: nameOf(job, plan), why: whyFailed(job, plan, state) })),
       count: failed.length,
     };
   });
@@ -166,9 +168,10 @@ function nameOf(job: JobState, plan: RunPlan): string {
 function whyFailed(job: JobState, plan: RunPlan, state: ActorReader): string {
   if (job.reason !== "step_failed") return inWords(job.reason);
   const { steps } = plan.jobs[job.index]!;
-  for (const [index, { name, continueOnError }] of steps.entries()) {
-    if (continueOnError) continue;
+  for (const [index, planned] of steps.entries()) {
+    if (planned.continueOnError) continue;
     const step = newestStep(job.runId, job.jobId, index, { state }) as StepState | undefined;
+    const name = stepName(planned, job.matrix);
     if (step?.state === "timeout") return `step ${name} took too long`;
     if (step?.state !== "failed") continue;
     return step.exitCode === null ? `step ${name} failed` : `step ${name} ended with exit code ${step.exitCode}`;

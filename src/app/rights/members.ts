@@ -19,7 +19,7 @@ export const memberBody = z.strictObject({ role: z.enum(ROLES) });
 const READ = { tenant: "readTenants", project: "readProjects" } as const;
 const MANAGE = { tenant: "manageTenantMembers", project: "manageProjectMembers" } as const;
 
-export const MemberShape = shape("Member", {
+export const MemberShape = shape("Member", () => ({
   kind: z.enum(["user", "serviceAccount", "team"]),
   /** The id of the user or the team. */
   memberId: id<SubjectId>(),
@@ -27,7 +27,7 @@ export const MemberShape = shape("Member", {
   role: z.enum(ROLES),
   createdAt: time,
   createdBy: z.string(),
-});
+}));
 
 type MemberView = z.infer<typeof MemberShape>;
 

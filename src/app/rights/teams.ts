@@ -20,12 +20,12 @@ export const teamBody = z.strictObject({
   name: givenName(100),
 });
 
-const teamFields = { teamId: id<TeamId>(), tenantId: id<TenantId>(), name: z.string(), createdAt: time };
+const teamFields = () => ({ teamId: id<TeamId>(), tenantId: id<TenantId>(), name: z.string(), createdAt: time });
 export const TeamShape = shape("Team", teamFields);
-export const TeamDetailsShape = shape("TeamDetails", {
-  ...teamFields,
-  members: listOf(fields({ userId: id<UserId>(), name: z.string() })),
-});
+export const TeamDetailsShape = shape("TeamDetails", () => ({
+  ...teamFields(),
+  members: listOf(fields(() => ({ userId: id<UserId>(), name: z.string() }))),
+}));
 
 type TeamView = z.infer<typeof TeamShape>;
 type TeamDetails = z.infer<typeof TeamDetailsShape>;

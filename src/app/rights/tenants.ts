@@ -30,14 +30,14 @@ export const changeTenantBody = z
   .strictObject({ name: tenantName.optional(), slug: givenSlug.optional(), archived: z.boolean().optional() })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, slug and archived");
 
-export const TenantShape = shape("Tenant", {
+export const TenantShape = shape("Tenant", () => ({
   tenantId: id<TenantId>(),
   name: z.string(),
   /** Unique. */
   slug: z.string(),
   archived: z.boolean(),
   createdAt: time,
-});
+}));
 
 type TenantView = z.infer<typeof TenantShape>;
 

@@ -61,18 +61,20 @@ export const demandQuery = z.strictObject({
 
 export type DemandQuery = z.output<typeof demandQuery>;
 
-const SelectorShape = shape("AgentSelector", {
+const SelectorShape = shape("AgentSelector", () => ({
   matchLabels: mapOf(z.string()),
-  matchExpressions: listOf(fields({ key: z.string(), operator: z.enum(LABEL_OPERATORS), values: listOf(z.string()) })),
+  matchExpressions: listOf(
+    fields(() => ({ key: z.string(), operator: z.enum(LABEL_OPERATORS), values: listOf(z.string()) })),
+  ),
   /** Only labels that an operator has given count. */
   trusted: z.boolean(),
   /** The agent needs the label `container-engine`. */
   containerEngine: z.boolean(),
   /** Every program of the jobs runs in a container, so that agents which demand that may take them. */
   contained: z.boolean(),
-});
+}));
 
-const DemandGroupShape = shape("DemandGroup", {
+const DemandGroupShape = shape("DemandGroup", () => ({
   projectId: id<ProjectId>(),
   /** Null where it is not known. */
   tenantId: id<TenantId>().nullable(),
@@ -85,20 +87,20 @@ const DemandGroupShape = shape("DemandGroup", {
   oldestAt: time,
   /** Milliseconds. */
   oldestAge: wholeNumber,
-  wait: fields({
+  wait: fields(() => ({
     reason: z.enum(["no_agent_online", "no_agent_matches", "all_busy", "quota", "agent"]),
     /** For people. */
     text: z.string(),
-  }),
+  })),
   /** Free slots of the online agents that match. */
   freeSlots: wholeNumber,
   /** Null when presence cannot be read, and for groups beyond those that one call compares. */
   online: AgentFactsShape.nullable(),
   /** Registered agents that are offline and would match; at most five are named. Null as `online`. */
-  offline: fields({ matching: wholeNumber, agentIds: listOf(id<AgentId>()) }).nullable(),
-});
+  offline: fields(() => ({ matching: wholeNumber, agentIds: listOf(id<AgentId>()) })).nullable(),
+}));
 
-export const AgentDemandShape = shape("AgentDemand", {
+export const AgentDemandShape = shape("AgentDemand", () => ({
   /** Jobs that wait in all groups. */
   waiting: wholeNumber,
   /** The longest age of a group, milliseconds; 0 without one. */
@@ -108,8 +110,8 @@ export const AgentDemandShape = shape("AgentDemand", {
   /** The oldest first. */
   groups: listOf(DemandGroupShape),
   /** The online agents that have all of the given labels, as far as the caller may see them. Null when presence cannot be read. */
-  agents: fields({ online: wholeNumber, slots: wholeNumber, busy: wholeNumber }).nullable(),
-});
+  agents: fields(() => ({ online: wholeNumber, slots: wholeNumber, busy: wholeNumber })).nullable(),
+}));
 
 export type AgentDemand = z.infer<typeof AgentDemandShape>;
 

@@ -49,7 +49,7 @@ export const deploymentsQuery = z.strictObject({
   status: z.enum(JOB_STATUSES).optional(),
 });
 
-const DeploymentShape = shape("Deployment", {
+const DeploymentShape = shape("Deployment", () => ({
   runId: id<RunId>(),
   jobId: id<JobRunId>(),
   pipelineId: id<PipelineId>(),
@@ -63,10 +63,10 @@ const DeploymentShape = shape("Deployment", {
   commitSha: z.string(),
   ref: z.string(),
   triggeredBy: z.string(),
-});
+}));
 type DeploymentView = z.infer<typeof DeploymentShape>;
 
-const EnvironmentShape = shape("Environment", {
+const EnvironmentShape = shape("Environment", () => ({
   projectId: id<ProjectId>(),
   environment: z.string(),
   pipelineId: id<PipelineId>(),
@@ -76,10 +76,10 @@ const EnvironmentShape = shape("Environment", {
   current: DeploymentShape.nullable(),
   /** The newest one, whatever became of it. */
   last: DeploymentShape,
-});
+}));
 
-export const EnvironmentPageShape = fields({ list: listOf(EnvironmentShape), next: z.string().nullable() });
-export const DeploymentPageShape = fields({ list: listOf(DeploymentShape), next: z.string().nullable() });
+export const EnvironmentPageShape = fields(() => ({ list: listOf(EnvironmentShape), next: z.string().nullable() }));
+export const DeploymentPageShape = fields(() => ({ list: listOf(DeploymentShape), next: z.string().nullable() }));
 
 /** For each environment and each pipeline that deploys to it, by project, name and pipeline. */
 export async function listEnvironments(

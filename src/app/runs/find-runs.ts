@@ -46,11 +46,11 @@ export const findRunsQuery = z.strictObject({
   before: moment.optional(),
 });
 
-export const FoundRunsShape = fields({
+export const FoundRunsShape = fields(() => ({
   list: listOf(RunShape),
   /** `after` of the next page; null on the last one. A page may be short although there is another one. */
   next: z.string().nullable(),
-});
+}));
 
 /** Runs of the projects that the caller may see, newest first. Throws `malformed_request` for `mine` of another user. */
 export async function findRuns(

@@ -15,21 +15,21 @@ import { authoriseOnRun } from "../reaching.ts";
 
 const MAX_CHARS = 4_194_304;
 
-export const RunOutputsShape = shape("RunOutputs", {
+export const RunOutputsShape = shape("RunOutputs", () => ({
   runId: id<RunId>(),
   /**
    * Ended jobs that declare outputs, in the order of the plan: the newest attempt of each job and of each matrix cell.
    */
   jobs: listOf(
-    fields({
+    fields(() => ({
       jobId: id<JobRunId>(),
       name: z.string(),
       status: keyOf(JOB_STATUS_CODES),
       /** By name; null for an output that no step has written. */
       outputs: mapOf(z.unknown()),
-    }),
+    })),
   ),
-});
+}));
 
 export type RunOutputs = z.infer<typeof RunOutputsShape>;
 

@@ -20,11 +20,11 @@ import { TestCountsShape } from "./test-counts.ts";
 
 export const TRIGGER_KINDS = ["manual", "cron", "event"] as const;
 
-export const triggerShape = fields({
+export const triggerShape = fields(() => ({
   kind: z.enum(TRIGGER_KINDS),
   ref: z.string(),
   /** Only of a run that a delivery of a hook has started. */
-  event: fields({
+  event: fields(() => ({
     deliveryId: id<DeliveryId>(),
     /** The trigger in the definition: its name, or its number. */
     name: z.string(),
@@ -32,8 +32,8 @@ export const triggerShape = fields({
     sha: z.string(),
     /** True for an event from a fork: the run gets no secrets. */
     untrusted: z.boolean(),
-  }).exactOptional(),
-});
+  })).exactOptional(),
+}));
 
 const PLAIN_REASONS = [
   "worker",
@@ -56,27 +56,27 @@ const PLAIN_REASONS = [
 ] as const;
 
 /** The agents that are online and may take jobs of the project, as a waiting job sees them. Of many, the first five are named. */
-export const AgentFactsShape = shape("AgentFacts", {
+export const AgentFactsShape = shape("AgentFacts", () => ({
   online: wholeNumber,
   matching: wholeNumber,
   /** Each clause of the selector that agents fail, with how many fail it. */
-  failing: listOf(fields({ clause: z.string(), agents: wholeNumber, agentIds: listOf(id<AgentId>()) })),
+  failing: listOf(fields(() => ({ clause: z.string(), agents: wholeNumber, agentIds: listOf(id<AgentId>()) }))),
   /** The agent that fails the fewest clauses, and these; null while an agent matches. */
-  nearest: fields({ agentId: id<AgentId>(), failing: listOf(z.string()) }).nullable(),
+  nearest: fields(() => ({ agentId: id<AgentId>(), failing: listOf(z.string()) })).nullable(),
   /** Agents that match and take no job now; `takesNoJobs` says why when it is not their slots. */
   busy: listOf(
-    fields({
+    fields(() => ({
       agentId: id<AgentId>(),
       busy: wholeNumber,
       slots: wholeNumber,
       takesNoJobs: z.string(),
       /** Jobs that hold its slots, as far as the caller may see them; at most five. Only in the answer for one run. */
       jobs: listOf(HeldJobShape).exactOptional(),
-    }),
+    })),
   ),
-});
+}));
 
-export const PlainWaitShape = shape("PlainWait", {
+export const PlainWaitShape = shape("PlainWait", () => ({
   reason: z.enum(PLAIN_REASONS),
   /** For people. */
   text: z.string(),
@@ -85,28 +85,28 @@ export const PlainWaitShape = shape("PlainWait", {
   /** Only for a wait for an agent, while presence can be read. */
   agents: AgentFactsShape.exactOptional(),
   /** Only for the reason `quota`. */
-  quota: fields({
+  quota: fields(() => ({
     name: z.string(),
     taken: wholeNumber,
     limit: wholeNumber,
     /** Jobs that have a place in it, as far as the caller may see them; at most five. Only in the answer for one run. */
     jobs: listOf(HeldJobShape).exactOptional(),
-  }).exactOptional(),
+  })).exactOptional(),
   /**
    * Offers that go before this one, when no other comes: those that the matching agents could take, by priority, then in
    * turn by project, then by age. Quotas that are reached hold some of them up, so it may be this job's turn earlier. Only
    * for a job that waits for an agent, and absent while its place is not known.
    */
   ahead: wholeNumber.exactOptional(),
-});
+}));
 
-export const ApprovalWaitShape = shape("ApprovalWait", {
+export const ApprovalWaitShape = shape("ApprovalWait", () => ({
   reason: z.literal("approval"),
   text: z.string(),
   approvalId: id<ApprovalId>(),
-});
+}));
 
-export const GroupWaitShape = shape("GroupWait", {
+export const GroupWaitShape = shape("GroupWait", () => ({
   reason: z.literal("concurrency"),
   text: z.string(),
   group: z.string(),
@@ -114,11 +114,11 @@ export const GroupWaitShape = shape("GroupWait", {
   holder: id<RunId>().nullable(),
   /** Waiting members that get a place earlier. */
   ahead: wholeNumber,
-});
+}));
 
 export const waitingForShape = z.union([PlainWaitShape, ApprovalWaitShape, GroupWaitShape]);
 
-const runFields = {
+const runFields = () => ({
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
   projectId: id<ProjectId>(),
@@ -135,8 +135,8 @@ const runFields = {
   adHoc: z.boolean(),
   waitingFor: waitingForShape.nullable(),
   createdAt: time,
-  ...timingFields,
-};
+  ...timingFields(),
+});
 
 export const RunShape = shape("Run", runFields);
 
@@ -147,17 +147,17 @@ const wait = wholeNumber.nullable();
  * which the job is granted, and the agent's report that the step has started. A wait that goes on is counted until now.
  * Null: the wait has not begun, or there was none.
  */
-export const WaitsShape = shape("Waits", {
+export const WaitsShape = shape("Waits", () => ({
   plan: wait,
   stage: wait,
   needs: wait,
   paused: wait,
   agent: wait,
   start: wait,
-});
+}));
 
 /** Times are null for what has not happened. All steps of a job run share its offer and its claim. */
-export const StartTimingShape = shape("StartTiming", {
+export const StartTimingShape = shape("StartTiming", () => ({
   triggeredAt: time,
   plannedAt: time,
   /** Since when the job is on the board; null while a pause keeps the job off the board. */
@@ -167,7 +167,7 @@ export const StartTimingShape = shape("StartTiming", {
   dispatchedAt: time.nullable(),
   startedAt: time.nullable(),
   waits: WaitsShape,
-});
+}));
 
 const linkFields = {
   /** The previous and the next attempt within the run. */
@@ -175,7 +175,7 @@ const linkFields = {
   retriedBy: z.string().nullable(),
 };
 
-const StepShape = shape("Step", {
+const StepShape = shape("Step", () => ({
   stepRunId: id<StepRunId>(),
   name: z.string(),
   status: keyOf(STEP_STATUS_CODES),
@@ -187,15 +187,15 @@ const StepShape = shape("Step", {
   exitCode: z.number().int().nullable(),
   reason: z.string(),
   lastLine: wholeNumber.nullable(),
-  usage: fields({ cpuMs: z.number(), maxRssBytes: z.number() }).nullable(),
+  usage: fields(() => ({ cpuMs: z.number(), maxRssBytes: z.number() })).nullable(),
   /** What users have noted of it; absent for nothing. */
   metadata: mapOf(z.string()).exactOptional(),
-  ...timingFields,
+  ...timingFields(),
   timing: StartTimingShape,
   waitingFor: waitingForShape.nullable(),
-});
+}));
 
-const conditionShape = fields({
+const conditionShape = fields(() => ({
   /** Whose condition: of the stage when it kept the stage closed, else of the job. */
   of: z.enum(["stage", "job"]),
   expression: z.string(),
@@ -203,9 +203,9 @@ const conditionShape = fields({
   resolved: z.string(),
   /** Null before it is decided; `failed` when it could not be evaluated. */
   verdict: z.enum(["true", "false", "failed"]).nullable(),
-});
+}));
 
-export const JobShape = shape("Job", {
+export const JobShape = shape("Job", () => ({
   jobId: id<JobRunId>(),
   name: z.string(),
   stage: z.string(),
@@ -227,14 +227,14 @@ export const JobShape = shape("Job", {
   condition: conditionShape.nullable(),
   waitingFor: waitingForShape.nullable(),
   queuedAt: time.nullable(),
-  ...timingFields,
+  ...timingFields(),
   /** Null when none of its steps has left test reports. */
   tests: TestCountsShape.nullable(),
   steps: listOf(StepShape),
-});
+}));
 
-const briefFields = {
-  ...runFields,
+const briefFields = () => ({
+  ...runFields(),
   /** The definition that it runs. */
   revisionId: z.string(),
   /** Number of the newest transition in it: what follows has larger numbers. */
@@ -245,7 +245,7 @@ const briefFields = {
   /** Variables of the project and the tenant, as they were at the trigger. */
   inheritedVariables: mapOf(z.string()),
   /** The uploads that the trigger gave, by name, as they were then. */
-  uploads: mapOf(fields({ uploadId: id<UploadId>(), name: z.string(), size: wholeNumber, sha256: z.string() })),
+  uploads: mapOf(fields(() => ({ uploadId: id<UploadId>(), name: z.string(), size: wholeNumber, sha256: z.string() }))),
   reason: z.string(),
   approvals: listOf(ApprovalShape),
   /** Of all jobs, whether chosen or not; null when no step has left test reports. */
@@ -254,7 +254,7 @@ const briefFields = {
   commitStatus: CommitStatusShape.nullable(),
   /** How many jobs there are to show, whether chosen or not. */
   jobCount: wholeNumber,
-};
+});
 
 export const RunInBriefShape = fields(briefFields);
-export const RunDetailShape = shape("RunDetail", { ...briefFields, jobs: listOf(JobShape) });
+export const RunDetailShape = shape("RunDetail", () => ({ ...briefFields(), jobs: listOf(JobShape) }));

@@ -10,7 +10,7 @@ import { shape, wholeNumber } from "../shapes.ts";
 /** Overviews that are read in one piece. */
 const READ_AT_ONCE = 500;
 
-export const testCountFields = {
+export const testCountFields = () => ({
   total: wholeNumber,
   failed: wholeNumber,
   skipped: wholeNumber,
@@ -18,7 +18,7 @@ export const testCountFields = {
   flaky: wholeNumber,
   /** The time of all test cases together, milliseconds. */
   durationMs: wholeNumber,
-};
+});
 
 export const TestCountsShape = shape("TestCounts", testCountFields);
 

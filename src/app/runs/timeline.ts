@@ -49,13 +49,13 @@ export const TransitionShape = z
   .readonly()
   .meta({ id: "Transition" });
 
-export const TimelineShape = shape("Timeline", {
+export const TimelineShape = shape("Timeline", () => ({
   runId: id<RunId>(),
   /** In the order of `number`. */
   list: listOf(TransitionShape),
   /** The `after` of the next page; null when this page is the last one so far. */
   next: wholeNumber.nullable(),
-});
+}));
 
 export type TimelineView = z.infer<typeof TimelineShape>;
 type TransitionView = z.infer<typeof TransitionShape>;

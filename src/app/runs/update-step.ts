@@ -40,7 +40,7 @@ export const stepUpdateBody = z.strictObject({
   requestId,
 });
 
-export const UpdatedStepShape = shape("UpdatedStep", {
+export const UpdatedStepShape = shape("UpdatedStep", () => ({
   stepRunId: id<StepRunId>(),
   jobId: id<JobRunId>(),
   runId: id<RunId>(),
@@ -48,7 +48,7 @@ export const UpdatedStepShape = shape("UpdatedStep", {
   statusCode: wholeNumber,
   priority: z.number().int(),
   metadata: mapOf(z.string()),
-});
+}));
 
 type UpdatedStepView = z.infer<typeof UpdatedStepShape>;
 

@@ -17,7 +17,7 @@ const NEXT_TIMES = 10;
 /** Schedules that are read at once. */
 const READ_AT_ONCE = 16;
 
-const scheduleFields = {
+const scheduleFields = () => ({
   pipelineId: id<PipelineId>(),
   scheduleId: id<ScheduleId>(),
   /** Of the trigger. */
@@ -38,10 +38,10 @@ const scheduleFields = {
   /** Runs of the schedule that have not ended; the newest hundred. */
   activeRuns: listOf(id<RunId>()),
   /** Null while it is not paused. */
-  pause: fields({ at: time, by: z.string(), reason: z.string() }).nullable(),
-};
+  pause: fields(() => ({ at: time, by: z.string(), reason: z.string() })).nullable(),
+});
 
-const OutcomeShape = shape("ScheduleOutcome", {
+const OutcomeShape = shape("ScheduleOutcome", () => ({
   /** The time, or the first of several that were skipped in a row for one reason. */
   at: time,
   /** The last of them. */
@@ -55,14 +55,14 @@ const OutcomeShape = shape("ScheduleOutcome", {
   /** For people; may be empty. */
   text: z.string(),
   decidedAt: time,
-});
+}));
 
 export const ScheduleShape = shape("Schedule", scheduleFields);
-export const ScheduleDetailShape = shape("ScheduleDetail", {
-  ...scheduleFields,
+export const ScheduleDetailShape = shape("ScheduleDetail", () => ({
+  ...scheduleFields(),
   /** The last 50, the newest first. */
   outcomes: listOf(OutcomeShape),
-});
+}));
 export const ScheduleListShape = wholeListOf(ScheduleShape);
 
 export type ScheduleView = z.infer<typeof ScheduleShape>;

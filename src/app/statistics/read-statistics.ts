@@ -15,36 +15,36 @@ const DEFAULT_DAYS = 30;
 export const statisticsQuery = z.strictObject({ days: count(KEPT_DAYS).default(DEFAULT_DAYS) });
 
 /** Milliseconds, at most 5 % off. */
-const DistributionShape = shape("Distribution", { count: wholeNumber, p50: wholeNumber, p95: wholeNumber });
+const DistributionShape = shape("Distribution", () => ({ count: wholeNumber, p50: wholeNumber, p95: wholeNumber }));
 
-const figures = {
+const figures = () => ({
   /** How many have ended in each way. */
-  results: fields({ success: wholeNumber, failed: wholeNumber, partial: wholeNumber, cancelled: wholeNumber }),
+  results: fields(() => ({ success: wholeNumber, failed: wholeNumber, partial: wholeNumber, cancelled: wholeNumber })),
   /** The share of successes among those that were not cancelled; null when there are none. */
   successRate: z.number().min(0).max(1).nullable(),
   /** Successes after a failure on the same revision. */
   flaky: wholeNumber,
   duration: DistributionShape.nullable(),
   /** Null for a wait that did not happen. */
-  waits: fields({
+  waits: fields(() => ({
     plan: DistributionShape.nullable(),
     stage: DistributionShape.nullable(),
     needs: DistributionShape.nullable(),
     paused: DistributionShape.nullable(),
     agent: DistributionShape.nullable(),
     start: DistributionShape.nullable(),
-  }),
-};
+  })),
+});
 
-export const StatisticsShape = shape("Statistics", {
+export const StatisticsShape = shape("Statistics", () => ({
   pipelineId: id<PipelineId>(),
   /** The first and the last day, in UTC. */
   from: z.string(),
   to: z.string(),
   runs: fields(figures),
   /** By name. The cells of a matrix count under the name of their job. */
-  jobs: listOf(fields({ name: z.string(), ...figures })),
-});
+  jobs: listOf(fields(() => ({ name: z.string(), ...figures() }))),
+}));
 
 /** What has ended on the last days, today included. Throws `not_found`. */
 export async function readStatistics(
@@ -69,7 +69,7 @@ export async function readStatistics(
   };
 }
 
-function figuresOf(counters: Counters): z.infer<z.ZodObject<typeof figures>> {
+function figuresOf(counters: Counters): z.infer<z.ZodObject<ReturnType<typeof figures>>> {
   const [success, failed, partial, cancelled] = RESULTS.map((result) => counters[result] ?? 0) as [
     number,
     number,

@@ -19,7 +19,7 @@ export const testHistoriesQuery = z.strictObject({
   limit: count(MAX_LISTED).default(DEFAULT_LISTED),
 });
 
-const TestHistoryShape = shape("TestHistory", {
+const TestHistoryShape = shape("TestHistory", () => ({
   /** The names of the job and the step. The cells of a matrix are jobs of their own. */
   job: z.string(),
   step: z.string(),
@@ -39,7 +39,7 @@ const TestHistoryShape = shape("TestHistory", {
   lastSeenAt: time,
   /** The newest first. A run may be removed since. */
   results: listOf(
-    fields({
+    fields(() => ({
       runId: id<RunId>(),
       /** When the run has ended. */
       at: time,
@@ -47,15 +47,15 @@ const TestHistoryShape = shape("TestHistory", {
       /** It passed after a failure on the same revision, in this run or in an earlier one. */
       isFlaky: z.boolean(),
       durationMs: wholeNumber,
-    }),
+    })),
   ),
-});
+}));
 
-export const TestHistoryPageShape = fields({
+export const TestHistoryPageShape = fields(() => ({
   list: listOf(TestHistoryShape),
   /** `after` of the next page; null on the last one. */
   next: z.string().nullable(),
-});
+}));
 
 /** The worst first. Throws `not_found`. */
 export async function readTestHistories(

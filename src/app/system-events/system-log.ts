@@ -51,7 +51,7 @@ export const systemEventsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-export const SystemEventShape = shape("SystemEvent", {
+export const SystemEventShape = shape("SystemEvent", () => ({
   specversion: z.string(),
   id: z.string(),
   source: z.string(),
@@ -60,15 +60,15 @@ export const SystemEventShape = shape("SystemEvent", {
   time,
   datacontenttype: z.string(),
   data: z.looseObject({ id: z.string(), log: z.string(), number: wholeNumber }),
-});
-export const SystemEventPageShape = fields({
+}));
+export const SystemEventPageShape = fields(() => ({
   /** In the order of their numbers. */
   list: listOf(SystemEventShape),
   /** `after` of the next page. */
   after: wholeNumber,
   /** The number of the newest event of the log: with this `after` the caller is up to date. */
   newest: wholeNumber,
-});
+}));
 
 /** The part of a log that a caller may see and wants. */
 export interface Sight {

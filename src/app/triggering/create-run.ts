@@ -13,16 +13,14 @@ import type { Beginning } from "../../../actors/run/reuse.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import type { KnownPlugins } from "../../definition-work/tasks.ts";
-import type { Definition } from "../../definition/definition.ts";
 import { type Reservation, RESERVED_MS } from "../../board/board.ts";
 import type { Offer } from "../../domain/effects.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { FULL_COMMIT } from "../../domain/names.ts";
 import type { JobSpec, PlannedApproval, RunPlan } from "../../domain/plan.ts";
-import type { PluginLookup } from "../../domain/plugins.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
-import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
+import type { PlanInput, PlanResult } from "../../planner/plan-run.ts";
 import { type Aggregate, isUntrusted, type RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
@@ -61,18 +59,10 @@ export interface PlannedRun extends NewRun {
   readonly jobs: readonly JobSpec[];
 }
 
-/** Throws `invalid_definition` or `malformed_request` when the definition cannot be planned with these variables. */
-export function planNewRun(
-  { stores }: Pick<TriggeringContext, "stores">,
-  definition: Definition,
-  run: NewRun,
-  plugins: PluginLookup,
-  trustDemand: TrustDemand,
-): PlannedRun {
-  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes, { trustDemand }), definition, plugins }));
-}
-
-/** As {@link planNewRun}, off the event loop where the plan is large. Rejects as `Threads.run` does, too. */
+/**
+ * Throws `invalid_definition` or `malformed_request` when the definition cannot be planned with these variables, and rejects as
+ * `Threads.run` does.
+ */
 export async function planKnownRun(
   context: Pick<TriggeringContext, "stores" | "clock">,
   { work, caller }: Asking,
@@ -81,11 +71,11 @@ export async function planKnownRun(
   plugins: KnownPlugins,
 ): Promise<PlannedRun> {
   const facts = await projectFactsOf(context, run.pipeline.projectId);
-  const input = inputOf(run, context.stores.snapshotBytes, facts);
+  const input = planInputOf(run, context.stores.snapshotBytes, facts);
   return plannedOf(run, await work.plan(caller, known, { input, plugins }));
 }
 
-function inputOf(
+export function planInputOf(
   { runId, origin, pipeline, told, approval, isOfDefaultBranch = false }: NewRun,
   snapshotBytes: number | null,
   {
@@ -133,7 +123,8 @@ export function inGitOf(pipeline: Pipeline, commit: string): Pick<PlanInput, "in
   return isInGit(pipeline) && FULL_COMMIT.test(commit) ? { inGit: { commit, credential } } : {};
 }
 
-function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
+/** Throws as {@link planKnownRun} when the definition could not be planned. */
+export function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
   if (!outcome.ok) throw planRefused(outcome);
   return Object.assign({}, run, { plan: outcome.plan, jobs: outcome.jobs });
 }

@@ -40,7 +40,7 @@ export const rerunBody = z
     when: ({ value }) => typeof value === "object" && value !== null,
   });
 
-export const RerunShape = shape("Rerun", { ...triggeredFields, attempt: wholeNumber, retryOf: id<RunId>() });
+export const RerunShape = shape("Rerun", () => ({ ...triggeredFields(), attempt: wholeNumber, retryOf: id<RunId>() }));
 
 type RerunView = z.infer<typeof RerunShape>;
 

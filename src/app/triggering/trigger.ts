@@ -31,12 +31,12 @@ export const triggerBody = z.strictObject({
   ...sourceFields,
 });
 
-export const triggeredFields = {
+export const triggeredFields = () => ({
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
   status: z.literal("pending"),
   statusCode: wholeNumber,
-};
+});
 
 export const TriggeredRunShape = shape("TriggeredRun", triggeredFields);
 

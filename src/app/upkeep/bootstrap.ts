@@ -1,5 +1,5 @@
 /** Creates what an installation needs at its first start: the default tenant and project, the administrator, and tokens. */
-import { newId } from "../../domain/ids.ts";
+import { newId, type UserId } from "../../domain/ids.ts";
 import { isActiveOwner, type User } from "../../stores/ports/identity.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
@@ -17,16 +17,14 @@ export interface BootstrapOptions {
 }
 
 /**
- * Ensures that the tenant and the project `default` exist, and an owner with a token, at first the user `admin`. Answers the token
- * when a new one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each
- * node makes and shows a token of its own. When the owner whom {@link ensureAdministrator} finds has no password and no
- * token any more, a new token is made, so that operators are never locked out.
+ * Ensures that the tenant and the project `default` exist, and an owner, at first the user `admin`, with the tokens that the operator
+ * chose. Idempotent. Several nodes may call it at once.
  */
 export async function ensureBootstrap(
   context: UpkeepContext,
   { token, registrationToken }: BootstrapOptions = {},
-): Promise<{ readonly adminToken: string | null }> {
-  const { identity, pipelines, rights } = context.stores;
+): Promise<void> {
+  const { pipelines, rights } = context.stores;
   await rights.createTenant({
     tenantId: DEFAULT_TENANT,
     name: DEFAULT_TENANT,
@@ -41,19 +39,27 @@ export async function ensureBootstrap(
     slug: DEFAULT_PROJECT,
     createdAt: context.clock.now(),
   });
-  const { userId: subject, passwordHash } = await ensureAdministrator(context);
+  const { userId: subject } = await ensureAdministrator(context);
   if (registrationToken !== undefined) {
     await adoptToken(context, registrationToken, { kind: "registration", subject, name: "bootstrap" });
   }
-  const request = { kind: "personal", subject, name: "bootstrap", scopes: [ACT_AS] } as const;
-  if (token !== undefined) {
-    await adoptToken(context, token, request);
-    return { adminToken: null };
-  }
-  const tokens = await identity.listTokens("personal", subject);
-  const isLockedOut = tokens.length === 0 && passwordHash === "";
-  return { adminToken: isLockedOut ? await issueToken(context, request) : null };
+  if (token !== undefined) await adoptToken(context, token, bootstrapToken(subject));
 }
+
+/**
+ * A new token of the owner whom {@link ensureAdministrator} finds, when that owner has no password and no token, so that operators
+ * are never locked out; else null. It cannot be read again later: call this when the token can be shown at once.
+ * Several nodes may call it at once: at worst each node makes and shows a token of its own.
+ */
+export async function issueFirstToken(context: UpkeepContext): Promise<string | null> {
+  const { userId, passwordHash } = await ensureAdministrator(context);
+  const tokens = await context.stores.identity.listTokens("personal", userId);
+  const isLockedOut = tokens.length === 0 && passwordHash === "";
+  return isLockedOut ? await issueToken(context, bootstrapToken(userId)) : null;
+}
+
+const bootstrapToken = (subject: UserId) =>
+  ({ kind: "personal", subject, name: "bootstrap", scopes: [ACT_AS] }) as const;
 
 /**
  * The user whom the operator's tokens prove: the active owner `admin`, or else the oldest active owner. Without an active

@@ -22,7 +22,7 @@ export interface ClusterContext extends AppContext {
 
 type ReadContext = Pick<ClusterContext, "clock" | "nodes" | "inspection"> & WithStores<"shards" | "deadLetters">;
 
-const NodeShape = shape("Node", {
+const NodeShape = shape("Node", () => ({
   nodeId: z.string(),
   roles: listOf(z.string()),
   version: z.string(),
@@ -33,9 +33,9 @@ const NodeShape = shape("Node", {
   schema: wholeNumber,
   /** Shards whose lease the node holds, ascending. */
   shards: listOf(wholeNumber),
-});
+}));
 
-const ShardShape = shape("Shard", {
+const ShardShape = shape("Shard", () => ({
   shard: wholeNumber,
   /**
    * Node id of the lease's holder; null without a holder. An id that is not among the nodes is of a node that died
@@ -44,7 +44,7 @@ const ShardShape = shape("Shard", {
   owner: z.string().nullable(),
   /** Grows each time the shard changes hands; 0 before the first owner. */
   epoch: wholeNumber,
-  depth: fields({
+  depth: fields(() => ({
     waiting: wholeNumber,
     /** Fetched by an owner and not settled, or fetched by an owner that died and has no successor yet. */
     active: wholeNumber,
@@ -52,33 +52,33 @@ const ShardShape = shape("Shard", {
     delayed: wholeNumber,
     /** Kept because no owner could read them. */
     failed: wholeNumber,
-  }),
+  })),
   /** How long the oldest waiting envelope has waited; null when none waits. */
   oldestWaitingMs: wholeNumber.nullable(),
-});
+}));
 
-export const ClusterShape = shape("Cluster", {
+export const ClusterShape = shape("Cluster", () => ({
   /** Live nodes, oldest first. */
   nodes: listOf(NodeShape),
   /** All shards, ascending. */
   shards: listOf(ShardShape),
-  deadLetters: fields({
+  deadLetters: fields(() => ({
     total: wholeNumber,
     /** Messages that their actor could not decide. */
     messages: wholeNumber,
     /** Envelopes that no owner could read. */
     envelopes: wholeNumber,
-  }),
+  })),
   redis: listOf(
-    fields({
+    fields(() => ({
       /** `host:port`, or the path of a socket. */
       address: z.string(),
       usedMemoryBytes: wholeNumber,
       /** Null when the server has no memory limit. */
       maxMemoryBytes: wholeNumber.nullable(),
-    }),
+    })),
   ),
-});
+}));
 
 type NodeView = z.infer<typeof NodeShape>;
 type ShardView = z.infer<typeof ShardShape>;

@@ -22,7 +22,7 @@ export const listDeadLettersQuery = z.strictObject({ ...placedListFields, sort: 
 const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
 const REDRIVE_WITHIN_MS = 5_000;
 
-export const DeadLetterShape = shape("DeadLetter", {
+export const DeadLetterShape = shape("DeadLetter", () => ({
   /**
    * Of a message: the same id for the same message to the same actor. Of an envelope: `mb<shard>-<id of its BullMQ
    * job>`.
@@ -36,8 +36,8 @@ export const DeadLetterShape = shape("DeadLetter", {
   letter: z.unknown(),
   reason: z.string(),
   at: time,
-});
-export const RedrivenShape = fields({ id: z.string() });
+}));
+export const RedrivenShape = fields(() => ({ id: z.string() }));
 
 export type DeadLetterView = z.infer<typeof DeadLetterShape>;
 

@@ -22,14 +22,14 @@ export const logLimitBody = z.strictObject({
 type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit" | "givenVariables"> &
   WithStores<"pipelines" | "rights" | "documents">;
 
-export const LogLimitShape = shape("LogLimit", {
+export const LogLimitShape = shape("LogLimit", () => ({
   projectId: id<ProjectId>(),
   lines: wholeNumber,
   /** UTF-8 bytes of the lines, without their ends. */
   bytes: wholeNumber,
   /** The bounds that the project has set itself. */
   own: listOf(z.enum(BOUNDS)),
-});
+}));
 
 type LogLimitView = z.infer<typeof LogLimitShape>;
 

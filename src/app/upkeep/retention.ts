@@ -23,14 +23,14 @@ export const retentionBody = z.strictObject({
 });
 
 /** Null is no bound. */
-const BoundShape = shape("RetentionBound", {
+const BoundShape = shape("RetentionBound", () => ({
   /** A duration since the end of the run, such as `90d`. */
   age: z.string().nullable(),
   perPipeline: wholeNumber.nullable(),
   perProject: wholeNumber.nullable(),
-});
+}));
 
-export const RetentionShape = shape("Retention", {
+export const RetentionShape = shape("Retention", () => ({
   projectId: id<ProjectId>(),
   runs: BoundShape,
   logs: BoundShape,
@@ -38,7 +38,7 @@ export const RetentionShape = shape("Retention", {
   events: BoundShape,
   /** The parts for which the project has bounds of its own. */
   own: listOf(z.enum(KEPT_PARTS)),
-});
+}));
 
 type BoundView = z.infer<typeof BoundShape>;
 type RetentionView = z.infer<typeof RetentionShape>;

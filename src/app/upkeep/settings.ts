@@ -46,10 +46,10 @@ const SOURCES = [
   "default",
 ] as const satisfies readonly SettingSource[];
 
-export const SettingsShape = shape("Settings", {
+export const SettingsShape = shape("Settings", () => ({
   scope: z.enum(["project", "tenant", "installation"]),
   settings: listOf(
-    fields({
+    fields(() => ({
       name: z.enum(SETTING_KEYS as [SettingKey, ...SettingKey[]]),
       /** In the form in which a change says it. */
       value: z.json(),
@@ -57,9 +57,9 @@ export const SettingsShape = shape("Settings", {
       source: z.enum(SOURCES),
       /** True for a value that this project, tenant or installation has itself, whether or not it counts. */
       own: z.boolean(),
-    }),
+    })),
   ),
-});
+}));
 
 type SettingsView = z.infer<typeof SettingsShape>;
 

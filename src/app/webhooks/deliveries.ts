@@ -25,7 +25,7 @@ export const deliveriesQuery = z.strictObject({
   ...placeFields,
 });
 
-const briefFields = {
+const briefFields = () => ({
   deliveryId: id<DeliveryId>(),
   state: z.enum(DELIVERY_STATES),
   /** The type of the event. */
@@ -36,15 +36,15 @@ const briefFields = {
   /** The number of the event in its run or log. */
   number: wholeNumber,
   ...outcomeFields,
-};
+});
 const DeliveryBriefShape = shape("DeliveryInList", briefFields);
-export const DeliveryPageShape = fields({ list: listOf(DeliveryBriefShape), next: z.string().nullable() });
-export const DeliveryShape = shape("Delivery", {
-  ...briefFields,
+export const DeliveryPageShape = fields(() => ({ list: listOf(DeliveryBriefShape), next: z.string().nullable() }));
+export const DeliveryShape = shape("Delivery", () => ({
+  ...briefFields(),
   /** What is sent in each try. */
   body: z.string(),
   tries: triesField,
-});
+}));
 
 type OfDelivery = OfWebhook & { readonly deliveryId: DeliveryId };
 

@@ -42,17 +42,17 @@ export function outcomeOf({ state, attempts, tries, createdAt, dueAt }: Delivery
 
 /** The latest tries, the earliest first. */
 export const triesField = listOf(
-  fields({
+  fields(() => ({
     at: time,
     /** Milliseconds. */
     duration: wholeNumber,
     status: z.number().int().nullable(),
     error: z.string(),
     /** Without secrets. */
-    request: fields({ url: z.string(), headers: mapOf(z.string()) }),
+    request: fields(() => ({ url: z.string(), headers: mapOf(z.string()) })),
     /** The beginning of the body. */
     answer: z.string(),
-  }),
+  })),
 );
 
 export function triesOf({ tries }: Delivery): z.infer<typeof triesField> {

@@ -57,7 +57,7 @@ export const changeWebhookBody = z
   })
   .refine((body) => Object.keys(body).length > 0, "must name at least one field");
 
-const shownFields = {
+const shownFields = () => ({
   webhookId: id<WebhookId>(),
   description: z.string(),
   /** Without user, password, query and fragment. */
@@ -66,7 +66,7 @@ const shownFields = {
   ordered: z.boolean(),
   enabled: z.boolean(),
   /** Why and since when it is disabled; null while it is enabled. */
-  disabled: fields({ at: time, reason: z.string() }).nullable(),
+  disabled: fields(() => ({ at: time, reason: z.string() })).nullable(),
   /** Since when every try has failed; null when the last one succeeded. */
   failingSince: time.nullable(),
   /** Until when the earlier secret counts too; null for none. */
@@ -74,9 +74,9 @@ const shownFields = {
   createdAt: time,
   createdBy: z.string(),
   updatedAt: time,
-};
+});
 export const WebhookShape = shape("Webhook", shownFields);
-export const WebhookWithSecretShape = shape("WebhookWithSecret", { ...shownFields, secret: z.string() });
+export const WebhookWithSecretShape = shape("WebhookWithSecret", () => ({ ...shownFields(), secret: z.string() }));
 
 export type WebhookView = z.infer<typeof WebhookShape>;
 type WebhookWithSecretView = z.infer<typeof WebhookWithSecretShape>;

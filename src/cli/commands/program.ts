@@ -52,7 +52,8 @@ function usageFailure({ code, message }: CommanderError): CommandFailure {
   return new CommandFailure(text, EXIT.usage, { next: "see --help" });
 }
 
-function buildProgram(setStatus: SetStatus, isJson: boolean): Command {
+/** All commands. With `isJson`, wrong options and arguments are told by the caller, not by the commands. */
+export function buildProgram(setStatus: SetStatus, isJson: boolean): Command {
   const program = new Command("millrace")
     // Every command that is added below writes where the program does.
     .configureOutput(isJson ? { writeErr: () => {} } : {})

@@ -1,7 +1,7 @@
 /** `millrace serve`: a node of the control plane with one or more roles, which runs until a signal ends it. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../settings/config.ts";
-import { optimiseWhileBusy } from "../../node/compiler.ts";
+import { optimiseForRuns } from "../../node/compiler.ts";
 import { startNode } from "../../node/node.ts";
 import { freeQuietGarbage } from "../../node/quiet-garbage.ts";
 import { readSettings } from "../command-line.ts";
@@ -39,12 +39,10 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
       signal,
     });
-    const cancels = [
-      freeQuietGarbage(),
-      optimiseWhileBusy({ whenWorkBegins: (begins) => node.context.begunRuns?.listenSent(begins) }),
-    ];
+    const cancels = [freeQuietGarbage(), optimiseForRuns(node.context.begunRuns)];
     try {
-      const { http, grpc, metrics, adminToken } = node;
+      const { http, grpc, metrics } = node;
+      const adminToken = await node.firstToken();
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
       log.info({ roles: config.roles, http, grpc, metrics }, "ready");
       await aborted(signal);

@@ -84,7 +84,7 @@ async function showInstallation(
   { once = false, newToken = false, dataDir, gitSample }: ShownOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const token = newToken ? await local.newAdminToken() : local.node.adminToken;
+  const token = newToken ? await local.newAdminToken() : await local.node.firstToken();
   screen.print("", `  URL    ${local.url}`, "         open it in a browser, and log in with the token");
   if (token !== null) screen.print(`  Token  ${token}`, "         of the administrator; it is shown only once");
   screen.print(`  More   for another token: millrace start --new-token`, `  Data   ${dataDir}`, "");

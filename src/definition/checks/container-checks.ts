@@ -9,7 +9,7 @@ import type { Reach } from "./reach.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source } from "../text/source.ts";
 import { checkTexts, refuseExpressions } from "./texts.ts";
-import { builtinOf } from "./uses.ts";
+import { builtinOf } from "../../domain/builtins.ts";
 
 /** What engines start a container with at least. Source: the reference of `docker run`. */
 const LEAST_MEMORY = parseMemory("6m")!;

@@ -25,7 +25,8 @@ import { matrixSchema } from "../schema/job.ts";
 import { checkLabelExpressions } from "./selector-checks.ts";
 import type { Path, Source } from "../text/source.ts";
 import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
-import { builtinOf, checkUses } from "./uses.ts";
+import { builtinOf } from "../../domain/builtins.ts";
+import { checkUses } from "./uses.ts";
 
 /** What the check of a job needs to know about the other jobs. */
 export interface JobSurroundings {

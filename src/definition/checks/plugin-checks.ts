@@ -6,7 +6,8 @@ import type { DiagnosticCode } from "../text/diagnostics.ts";
 import { asMap, type Located, mapsOf } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source } from "../text/source.ts";
-import { builtinOf, PLUGIN } from "./uses.ts";
+import { builtinOf } from "../../domain/builtins.ts";
+import { PLUGIN } from "./uses.ts";
 
 /** How many names or versions a hint lists. */
 const MAX_LISTED = 10;

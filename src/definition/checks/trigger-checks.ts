@@ -79,7 +79,7 @@ function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
 
 function checkCron(source: Source, { value, path }: Located): void {
   const { schedule, timezone } = value;
-  if (typeof timezone === "string" && !isTimeZone(timezone)) {
+  if (typeof timezone === "string" && timezone !== "" && !isTimeZone(timezone)) {
     const near = didYouMean(timezone, Intl.supportedValuesOf("timeZone"));
     source.report("invalid-cron", [...path, "timezone"], `there is no time zone "${clip(timezone)}"${near}`);
   }
@@ -127,9 +127,26 @@ function findScheduleProblem(schedule: string): string | undefined {
     const next = new Cron(schedule, { paused: true, timezone: "UTC" }).nextRun(FROM);
     return next === null ? "this schedule matches no date" : undefined;
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    return `this schedule cannot be read: ${clip(words.replace(/^CronPattern: /, ""))}`;
+    const words = (error instanceof Error ? error.message : String(error)).replace(/^CronPattern: /, "");
+    return `this schedule cannot be read: ${clip(wordsOfCron(words))}`;
   }
+}
+
+/** The values of a field, by its name in the messages of croner, which counts days and months from 0. */
+const FIELDS: Readonly<Record<string, string>> = {
+  minute: "a minute is a number from 0 to 59",
+  hour: "an hour is a number from 0 to 23",
+  day: "a day of the month is a number from 1 to 31",
+  nearestWeekdays: "a day of the month is a number from 1 to 31",
+  month: "a month is a number from 1 to 12, or a name such as JAN",
+  dayOfWeek: "a day of the week is a number from 0 to 7, or a name such as MON",
+};
+
+function wordsOfCron(words: string): string {
+  const field = /^Invalid value for (\w+):|^(\w+) is not a number:/.exec(words);
+  const range = /^From value is larger than to value: ('[^']*')/.exec(words)?.[1];
+  if (range !== undefined) return `the range ${range} ends before it begins`;
+  return FIELDS[field?.[1] ?? field?.[2] ?? ""] ?? words;
 }
 
 function isTimeZone(name: string): boolean {

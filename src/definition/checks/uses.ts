@@ -1,5 +1,6 @@
 /** Checks of `uses`, `action` and the arguments of builtins. */
 import type { z } from "zod";
+import { type Builtin, builtinOf } from "../../domain/builtins.ts";
 import { isInnerPattern } from "../../domain/caches.ts";
 import { reservedPart, splitReference } from "../../domain/plugins.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
@@ -14,22 +15,18 @@ import { meantKey } from "./unknown-keys.ts";
 type ArgsSchema = z.ZodObject;
 
 /** The builtins by name, with the schemas of their arguments. */
-export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>([
-  ["shell", shellArgs],
-  ["checkout", checkoutArgs],
-  ["artifact", artifactArgs],
-  ["upload", uploadArgs],
-  ["cache", cacheArgs],
-  ["http", httpArgs],
-]);
+export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>(
+  Object.entries({
+    shell: shellArgs,
+    checkout: checkoutArgs,
+    artifact: artifactArgs,
+    upload: uploadArgs,
+    cache: cacheArgs,
+    http: httpArgs,
+  } satisfies Record<Builtin, ArgsSchema>),
+);
 /** The form of a reference to a plugin: `<plugin_path>@<version>`. */
 export const PLUGIN = /^[\w.-]+(?:\/[\w.-]+)*@[\w.-]+$/;
-
-/** The builtin that `uses` names (`shell` or `shell@v1`), or undefined. */
-export function builtinOf(uses: string): string | undefined {
-  const name = uses.endsWith("@v1") ? uses.slice(0, -3) : uses;
-  return BUILTIN_ARGS.has(name) ? name : undefined;
-}
 
 /** Checks the `uses`, `action` and `args` of a step. */
 export function checkUses(source: Source, { value: step, path }: Located): void {

@@ -1,7 +1,6 @@
 /** The schema of a job, the unit of work for one agent, and of the maps in it. */
 import { z } from "zod";
 import { LABEL_OPERATORS } from "../../domain/labels.ts";
-import { NOT_IN_NAMES } from "../../domain/names.ts";
 import { LIMITS } from "./limits.ts";
 import {
   approvalSchema,
@@ -12,17 +11,10 @@ import {
   targetSchema,
 } from "./blocks.ts";
 import { containerSchema, servicesSchema } from "./containers.ts";
+import { matrixValue } from "./matrix-value.ts";
 import { retryFields, stepSchema } from "./step.ts";
 import { block, condition, duration, env, identifier, name, plainText, scalar, orExpression } from "./values.ts";
 
-/** A text of a matrix is a part of the names of jobs, so it has their bounds. */
-const matrixText = z.string().regex(new RegExp(`^[^${NOT_IN_NAMES}]{0,${LIMITS.nameChars}}$`, "u"), {
-  error: `must be at most ${LIMITS.nameChars} characters on one line, without marks that reorder text`,
-});
-/** What a matrix axis or entry may have as a value. */
-export const matrixValue = z.union([matrixText, z.number(), z.boolean()], {
-  error: "must be a string, a number or a boolean",
-});
 const matrixField = plainText.max(LIMITS.nameChars);
 const matrixEntry = z.record(matrixField, matrixValue).meta({ id: "matrixEntry", title: "matrix entry" });
 

@@ -1,7 +1,7 @@
 /** The `cache` steps that agents hold, and those whose job has ended. */
 import type { JobState } from "../../../actors/job/state.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
-import { builtinOf } from "../../definition/checks/uses.ts";
+import { builtinOf } from "../../domain/builtins.ts";
 import { KEEP_CACHE_MS } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, ProjectId, RunId } from "../../domain/ids.ts";

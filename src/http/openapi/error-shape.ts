@@ -3,7 +3,7 @@ import { z } from "zod";
 import { listOf, shape, wholeNumber } from "../../app/shapes.ts";
 import { ERROR_TABLE, type ErrorReason } from "../../domain/errors.ts";
 
-const ProblemShape = shape("Problem", {
+const ProblemShape = shape("Problem", () => ({
   code: z.string(),
   /** JSON pointer (RFC 6901) into the body or the definition. */
   pointer: z.string(),
@@ -12,9 +12,9 @@ const ProblemShape = shape("Problem", {
   column: wholeNumber.exactOptional(),
   /** The included file that the place is in; absent for the definition itself. */
   file: z.string().exactOptional(),
-});
+}));
 
-export const ErrorShape = shape("Error", {
+export const ErrorShape = shape("Error", () => ({
   /** The HTTP status. */
   code: z.number().int(),
   errMsg: z.string(),
@@ -24,4 +24,4 @@ export const ErrorShape = shape("Error", {
   errors: listOf(ProblemShape),
   /** How many problems there are; present only when `errors` does not list them all. */
   errorCount: wholeNumber.exactOptional(),
-});
+}));

@@ -4,7 +4,6 @@
  */
 import type { AppContext } from "../../app/context.ts";
 import { doInTurns } from "../../app/pieces.ts";
-import { definitionJsonSchemaInPieces } from "../../definition/json-schema.ts";
 import { HEALTH_ROUTES } from "../health.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
 import { LIVE_ROUTES } from "../live/live-routes.ts";
@@ -84,6 +83,7 @@ const description = once(async () =>
   rendered(await doInTurns(describeApi(DESCRIBED_ROUTES, { closesAnswers: false }))),
 );
 const definitionSchema = once(async () => {
+  const { definitionJsonSchemaInPieces } = await import("../../definition/json-schema.ts");
   const json = Buffer.from(JSON.stringify(await doInTurns(definitionJsonSchemaInPieces())));
   return { json, tag: tagOfJson(json) };
 });

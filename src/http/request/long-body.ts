@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import type { BusboyFileStream, BusboyInstance } from "@fastify/busboy";
 import { MillraceError } from "../../domain/errors.ts";
 import { discardRest } from "./body-bytes.ts";
 import { refuseEncoded } from "./plain-body.ts";
@@ -51,9 +51,10 @@ export function readLongBody(ctx: ApiContext, type: string): AsyncIterable<Uint8
 export async function openFormFile(ctx: ApiContext, type: string): Promise<FormFile> {
   requirePlain(ctx, type);
   const request = ctx.req;
+  const { default: busboy } = await import("@fastify/busboy");
   let parser: BusboyInstance;
   try {
-    parser = new Busboy({
+    parser = new busboy.Busboy({
       headers: { "content-type": ctx.get("content-type") },
       preservePath: true,
       limits: { parts: 1, headerPairs: HEADERS, headerSize: HEADER_BYTES },

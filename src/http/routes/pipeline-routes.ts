@@ -28,7 +28,7 @@ import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
 import { PlanShape } from "../../app/triggering/plan-shape.ts";
 import { triggerBody, TriggeredRunShape, triggerRun } from "../../app/triggering/trigger.ts";
 import { forceQuery } from "../request/force-query.ts";
-import { parseDefinitionBody, parseTriggerBody } from "../request/parse.ts";
+import { parseDefinitionBody, parseMostly } from "../request/parse.ts";
 import { type Call, routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Pipelines");
@@ -169,7 +169,7 @@ export const PIPELINE_ROUTES = [
     name: "triggerRun",
     about: "Starts a run of the definition at the head; of one in Git also at a branch, a tag or a commit.",
     body: triggerBody,
-    readBody: parseTriggerBody,
+    readBody: parseMostly("variables", triggerBody.shape.variables),
     answer: TriggeredRunShape,
     errors: ["not_found", "conflict", "invalid_definition", "too_large", "request_id_reused", "git_refused"],
     handle: (context, { caller, params, body }) => triggerRun(context, caller, Object.assign({}, body, params)),

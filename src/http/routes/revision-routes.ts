@@ -45,7 +45,7 @@ export const REVISION_ROUTES = [
     about: "Compares a revision with another one, or with the one before.",
     query: diffQuery,
     answer: DiffShape,
-    errors: ["not_found", "too_large"],
+    errors: ["not_found", "invalid_definition", "too_large"],
     handle: (context, { caller, params, query }) => diffRevisions(context, caller, { ...query, ...params }),
   }),
   route({

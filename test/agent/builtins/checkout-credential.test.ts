@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { GitHttpServer, TestRepository } from "../../support/git-server.ts";
+import { GitSshServer, newKeyPair } from "../../support/git-ssh-server.ts";
 import { until } from "../../support/until.ts";
 import { CheckoutBench } from "./checkout-bench.ts";
 
@@ -85,6 +86,25 @@ exec sh -c "$1"
       );
       await bench.fails({ repo, credential: "a-token" }, 77, "is no private key", { env });
     });
+  });
+
+  it("over SSH tells a host whose key has changed from one that is not known", async () => {
+    const bin = await mkdtemp(join(tmpdir(), "millrace-ssh-"));
+    const server = await new GitSshServer(bench.folder, newKeyPair().public).start();
+    try {
+      const known = join(bin, "known_hosts");
+      const ssh = `#!/bin/sh\nexec /usr/bin/ssh -o UserKnownHostsFile=${known} -o GlobalKnownHostsFile=/dev/null "$@"\n`;
+      writeFileSync(join(bin, "ssh"), ssh, { mode: 0o755 });
+      const env = [{ name: "PATH", value: `${bin}:${process.env["PATH"]}` }];
+      const repo = `ssh://git@127.0.0.1:${server.port}${bench.code.path}`;
+      writeFileSync(known, "");
+      await bench.fails({ repo }, 77, "does not know the key", { env });
+      writeFileSync(known, `[127.0.0.1]:${server.port} ${newKeyPair().public}\n`);
+      await bench.fails({ repo }, 77, "shows another key than the one in known_hosts", { env });
+    } finally {
+      await server.stop();
+      await rm(bin, { recursive: true, force: true });
+    }
   });
 
   describe("over http", () => {

@@ -1,11 +1,35 @@
 /** The builtin `checkout` on a real agent with a real Git, from repositories that the tests create. */
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { emptyFolder, openFolder } from "../../../src/agent/builtins/checkout/checkout-folder.ts";
 import { GitDaemon } from "../../support/git-daemon.ts";
 import { git, GitHttpServer, TestRepository } from "../../support/git-server.ts";
 import { CheckoutBench } from "./checkout-bench.ts";
+
+/** Does work as a user who owns these files: for the user root, no folder is read-only. */
+function asUser(paths: readonly string[], work: () => void): void {
+  if (process.getuid!() !== 0) return work();
+  const other = 65_534;
+  for (const path of paths) chownSync(path, other, other);
+  process.seteuid!(other);
+  try {
+    work();
+  } finally {
+    process.seteuid!(0);
+  }
+}
 
 describe("the builtin `checkout`", function () {
   this.timeout(60_000);
@@ -73,6 +97,22 @@ describe("the builtin `checkout`", function () {
     expect(git(bench.workspace, "rev-parse", "origin/feature/login")).to.equal(bench.commits[3]);
   });
 
+  it("takes what a server has that is a shallow copy itself", async () => {
+    git(bench.folder, "clone", "--quiet", "--bare", "--depth=2", bench.code.url, "shallow.git");
+    const repo = `file://${bench.folder}/shallow.git`;
+    for (const [depth, count] of [
+      [0, "2"],
+      [1, "1"],
+      [9, "2"],
+    ] as const) {
+      const { outputs } = await bench.check({ repo, depth });
+      expect(outputs["commit"], `depth ${depth}`).to.equal(bench.commits[2]);
+      expect(git(bench.workspace, "rev-list", "--count", "HEAD"), `depth ${depth}`).to.equal(count);
+    }
+    await bench.check({ repo, ref: bench.commits[1]!.slice(0, 8) });
+    expect(bench.readme()).to.equal("two\n");
+  });
+
   it("empties its own folder and no other", async () => {
     await bench.check({ repo: bench.code.url, path: "a/b" });
     const other = join(bench.workspace, "other");
@@ -87,6 +127,28 @@ describe("the builtin `checkout`", function () {
     expect((await readdir(inside)).toSorted()).to.deep.equal([".git", "README"]);
     expect(bench.readme("a", "b")).to.equal("branched\n");
     expect(readFileSync(other, "utf8")).to.equal("mine");
+  });
+
+  it("empties folders that a step has made read-only, the one of the checkout itself too", () => {
+    const workspace = mkdtempSync(join(tmpdir(), "millrace-read-only-"));
+    const [parent, folder] = [join(workspace, "a"), join(workspace, "a", "code")];
+    mkdirSync(join(folder, ".git", "objects"), { recursive: true });
+    writeFileSync(join(folder, ".git", "index.lock"), "");
+    for (const path of [join(folder, ".git", "objects"), join(folder, ".git"), folder, parent]) chmodSync(path, 0o555);
+    const paths = [
+      parent,
+      folder,
+      join(folder, ".git"),
+      join(folder, ".git", "objects"),
+      join(folder, ".git", "index.lock"),
+    ];
+    asUser([workspace, ...paths], () => {
+      expect(openFolder(workspace, "a/code")).to.equal(folder);
+      expect(emptyFolder(folder)).to.equal(true);
+      expect(openFolder(workspace, "a/other")).to.equal(join(parent, "other"));
+      mkdirSync(join(folder, ".git"));
+    });
+    rmSync(workspace, { recursive: true });
   });
 
   it("follows no link, and never leaves the workspace", async () => {
@@ -193,6 +255,34 @@ describe("the builtin `checkout`", function () {
             "a transport that is not allowed",
           );
         }
+      } finally {
+        await server.stop();
+      }
+    });
+
+    it("for a submodule whose commit is gone", async () => {
+      const inner = new TestRepository(bench.folder, "rewritten");
+      inner.commit("inner", "inner\n");
+      const outer = new TestRepository(bench.folder, "outer-rewritten");
+      outer.addSubmodule(inner.url, "inner");
+      inner.git("commit", "--quiet", "--amend", "--message", "rewritten");
+      inner.git("push", "--quiet", "--force", "origin", "HEAD:main");
+      git(inner.path, "reflog", "expire", "--expire=now", "--all");
+      git(inner.path, "gc", "--quiet", "--prune=now");
+      await bench.fails({ repo: outer.url, submodules: true }, 65, "no longer has the commit");
+    });
+
+    it("for a repository with objects of SHA-256", async () => {
+      git(bench.folder, "init", "--quiet", "--object-format=sha256", "sha256");
+      git(join(bench.folder, "sha256"), "commit", "--quiet", "--allow-empty", "--message", "one");
+      await bench.fails({ repo: `file://${bench.folder}/sha256` }, 64, "objects by SHA-256");
+    });
+
+    it("for https at a port without TLS", async () => {
+      const server = await new GitHttpServer(bench.folder, null).start();
+      try {
+        const repo = `${server.origin.replace("http:", "https:")}/code.git`;
+        await bench.fails({ repo }, 64, "does not speak TLS");
       } finally {
         await server.stop();
       }

@@ -12,7 +12,7 @@ import {
   type UserOperation,
   type Width,
 } from "../../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../../src/app/upkeep/bootstrap.ts";
+import { firstStart } from "../../support/first-start.ts";
 import type { AppContext } from "../../../src/app/context.ts";
 import { adoptToken, issueToken, tokenIdOf } from "../../../src/app/identity/tokens.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
@@ -339,14 +339,14 @@ describe("access", () => {
 
   describe("the first start", () => {
     it("creates the default project and an administrator whose token is shown once", async () => {
-      const { adminToken } = await ensureBootstrap(context);
+      const { adminToken } = await firstStart(context);
       expect(await authenticate(context, adminToken!)).to.deep.include({
         name: "admin",
         role: "owner",
         scopes: ["act-as"],
       });
       expect(await context.stores.pipelines.findProject(asId("default"))).to.include({ name: "default" });
-      expect(await ensureBootstrap(context)).to.deep.equal({ adminToken: null });
+      expect(await firstStart(context)).to.deep.equal({ adminToken: null });
       expect(await context.stores.identity.listUsers()).to.have.length(1);
     });
 
@@ -354,7 +354,7 @@ describe("access", () => {
       const token = "operator-chosen-administrator-token";
       const registrationToken = "operator-chosen-registration-token";
       for (let start = 0; start < 2; start++) {
-        expect(await ensureBootstrap(context, { token, registrationToken })).to.deep.equal({ adminToken: null });
+        expect(await firstStart(context, { token, registrationToken })).to.deep.equal({ adminToken: null });
       }
       expect(await authenticate(context, token)).to.include({ kind: "user", name: "admin" });
       expect(await authenticate(context, registrationToken)).to.include({ kind: "registration" });
@@ -362,7 +362,7 @@ describe("access", () => {
 
     it("makes one administrator when several nodes start at the same time", async () => {
       const token = "operator-chosen-administrator-token";
-      await Promise.all(Array.from({ length: 8 }, () => ensureBootstrap(context, { token })));
+      await Promise.all(Array.from({ length: 8 }, () => firstStart(context, { token })));
       const users = await context.stores.identity.listUsers();
       expect(users).to.have.length(1);
       expect(await context.stores.identity.listTokens("personal", users[0]!.userId)).to.have.length(1);
@@ -370,16 +370,16 @@ describe("access", () => {
 
     it("makes no second administrator when the first one was renamed, and prints no token beside a password", async () => {
       const { identity } = context.stores;
-      await ensureBootstrap(context);
+      await firstStart(context);
       const [admin] = await identity.listUsers();
       await identity.changeUser(admin!.userId, { name: "root" });
-      expect(await ensureBootstrap(context)).to.deep.equal({ adminToken: null });
+      expect(await firstStart(context)).to.deep.equal({ adminToken: null });
       for (const { tokenId } of await identity.listTokens("personal", admin!.userId))
         await identity.deleteToken(tokenId);
       await identity.changeUser(admin!.userId, { passwordHash: "a hash" });
-      expect(await ensureBootstrap(context)).to.deep.equal({ adminToken: null });
+      expect(await firstStart(context)).to.deep.equal({ adminToken: null });
       await identity.changeUser(admin!.userId, { passwordHash: "" });
-      const { adminToken } = await ensureBootstrap(context);
+      const { adminToken } = await firstStart(context);
       expect(await authenticate(context, adminToken!)).to.include({ userId: admin!.userId, name: "root" });
       expect(await identity.listUsers()).to.have.length(1);
     });
@@ -388,7 +388,7 @@ describe("access", () => {
       const { identity } = context.stores;
       const stored = { role: "viewer", passwordHash: "", createdAt: 1, disabled: true } as const;
       await identity.createUser({ ...stored, userId: asId<UserId>("usr_1"), name: "admin" });
-      const { adminToken } = await ensureBootstrap(context);
+      const { adminToken } = await firstStart(context);
       expect(await authenticate(context, adminToken!)).to.include({ userId: "usr_1", role: "owner" });
     });
   });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { ScheduleState } from "../../../actors/schedule/state.ts";
 import { saveSpec } from "../../../src/app/catalogue/definitions.ts";
 import { saveBody } from "../../../src/app/catalogue/spec-shapes.ts";
+import { saveHead } from "../../../src/app/catalogue/timetable.ts";
 import { createPipeline, deletePipeline } from "../../../src/app/catalogue/pipelines.ts";
 import { stopRun } from "../../../src/app/commands/run-commands.ts";
 import type { UserCaller } from "../../../src/app/identity/access.ts";
@@ -13,11 +14,13 @@ import type { StartRunEffect } from "../../../src/domain/effects.ts";
 import {
   asId,
   DEFAULT_PROJECT,
+  newId,
   type PipelineId,
   scheduledRunId,
   scheduleIdOf,
   timetableIdOf,
 } from "../../../src/domain/ids.ts";
+import type { Revision } from "../../../src/stores/ports/pipelines.ts";
 import { startKeyOf } from "../../../src/domain/schedules.ts";
 import { SteppedNode } from "../../support/stepped-node.ts";
 import { openTestSqlite } from "../../support/stores.ts";
@@ -47,6 +50,27 @@ describe("the schedules of a pipeline", () => {
   async function save(cron: readonly object[], job: object = JOB): Promise<void> {
     const spec = { jobs: [job], ...(cron.length > 0 && { triggers: { cron } }) };
     await saveSpec(node.context, ANN, { ...saveBody.parse({ spec }), pipelineId });
+    await node.settled();
+  }
+
+  /** A text that came with a commit and was never checked. */
+  async function push(text: string): Promise<void> {
+    const { pipelines } = node.context.stores;
+    const { headRevisionId } = (await pipelines.find(pipelineId))!;
+    const person = { name: "bob", email: "bob@example.org" };
+    const commit = { id: "c".repeat(40), ref: "refs/heads/main", path: "ci.yaml", blob: text.slice(0, 40) };
+    const revision: Revision = {
+      revisionId: newId("rev"),
+      pipelineId,
+      format: "yaml",
+      text,
+      message: "a push",
+      editor: "bob",
+      actor: "bob",
+      createdAt: node.context.clock.now(),
+      commit: { ...commit, author: person, authoredAt: 0, committedAt: 0 },
+    };
+    expect(await saveHead(node.context, revision, headRevisionId)).to.equal("saved");
     await node.settled();
   }
 
@@ -111,6 +135,27 @@ describe("the schedules of a pipeline", () => {
     await save([]);
     await node.pass(2 * HOUR);
     expect(await hours()).to.deep.equal([2]);
+  });
+
+  it("outlast a definition that a push has broken, with their pauses, and say why their times start nothing", async () => {
+    await save([HOURLY, { name: "other", schedule: "30 * * * *" }]);
+    await pauseSchedule(node.context, ANN, { pipelineId, scheduleName: "other", reason: "a holiday" });
+    await node.settled();
+    await push("jobs: [");
+    await node.pass(HOUR);
+    expect((await scheduleOf("hourly")).outcomes.at(-1)).to.deep.include({ runId: null, reason: "refused" });
+    expect((await scheduleOf("hourly")).outcomes.at(-1)!.text).to.include(
+      "the definition in ci.yaml has problems: line 1",
+    );
+    expect(await hours()).to.deep.equal([]);
+    await push(
+      JSON.stringify({ jobs: [JOB], triggers: { cron: [HOURLY, { name: "other", schedule: "30 * * * *" }] } }),
+    );
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([2]);
+    expect((await scheduleOf("other")).pause).to.deep.include({ by: "ann", reason: "a holiday" });
+    await push(JSON.stringify({ jobs: [JOB] }));
+    expect((await scheduleOf("hourly")).state).to.equal("absent");
   });
 
   it("follow a save whose caller died right after it", async () => {

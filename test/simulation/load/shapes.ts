@@ -1,5 +1,5 @@
 /** The pipelines of the simulation. The planner plans their runs from YAML, as it does in production. */
-import { requireDefinition } from "../../../src/app/catalogue/required-definition.ts";
+import { parseDefinition } from "../../../src/definition/parse.ts";
 import type { Definition } from "../../../src/definition/definition.ts";
 import { asId, type PipelineId } from "../../../src/domain/ids.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
@@ -112,7 +112,8 @@ const TEXTS: Record<
 
 export const SHAPES: readonly Shape[] = Object.entries(TEXTS).map(([name, { text, ...shape }]) => {
   const [jobs, keys] = [text.filter((line) => line.startsWith(" ")), text.filter((line) => !line.startsWith(" "))];
-  const definition = requireDefinition([...keys, "jobs:", ...jobs].join("\n"), "yaml");
+  const { definition, diagnostics } = parseDefinition([...keys, "jobs:", ...jobs].join("\n"), "yaml");
+  if (definition === undefined) throw new Error(`the shape ${name} has problems: ${JSON.stringify(diagnostics)}`);
   return { name, definition, vote: "approve", exclusion: null, ...shape };
 });
 

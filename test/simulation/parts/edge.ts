@@ -3,7 +3,6 @@
  * again until they have an answer, with the same id, as clients with a `requestId` do.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
 import { beginAgain } from "../../../actors/run/reuse.ts";
 import { hookToCall, receiveDelivery } from "../../../src/app/hooks/receive.ts";
@@ -11,7 +10,7 @@ import type { HookContext } from "../../../src/app/hooks/context.ts";
 import { BegunRuns } from "../../../src/app/begun-runs.ts";
 import { storeCommand } from "../../../src/app/commands/commands.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
-import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.ts";
+import { storeNewRun } from "../../../src/app/triggering/create-run.ts";
 import type { CommandBody } from "../../../src/domain/commands.ts";
 import type { CommandId, HookId, RunId } from "../../../src/domain/ids.ts";
 import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
@@ -21,6 +20,7 @@ import type { World } from "../engine/world.ts";
 import type { Effects } from "../judge/effects.ts";
 import { pipelineOf, type Shape } from "../load/shapes.ts";
 import { reportedOrigin, reportedPipeline } from "../outside/reporting.ts";
+import { planNewRun } from "./plan-new-run.ts";
 import { portsOf } from "./simulated-ports.ts";
 import { testVault } from "../../support/secrets.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";
@@ -50,7 +50,7 @@ export class Edge {
     if ((await this.#context.stores.aggregates.loadHead(runId)) !== undefined) return;
     const pipeline = reportedPipeline(this.#world, pipelineOf(shape));
     const run = { runId, origin: reportedOrigin(ORIGIN, pipeline), pipeline };
-    const planned = planNewRun(this.#context, shape.definition, run, noPlugins, NO_TRUST_DEMAND);
+    const planned = planNewRun(this.#context, shape.definition, run);
     await storeNewRun(this.#context, {}, planned);
   }
 
@@ -71,7 +71,7 @@ export class Edge {
       firstRunId: of,
     };
     const run = { runId, origin, pipeline: reportedPipeline(this.#world, pipelineOf(shape)) };
-    const planned = planNewRun(this.#context, shape.definition, run, noPlugins, NO_TRUST_DEMAND);
+    const planned = planNewRun(this.#context, shape.definition, run);
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);
     if (typeof rerun === "string") return false;
@@ -105,7 +105,3 @@ export const ORIGIN: RunOrigin = {
   retryOf: null,
   firstRunId: null,
 };
-
-export function noPlugins(): never {
-  throw new Error("the pipelines of the simulation use no plugins");
-}

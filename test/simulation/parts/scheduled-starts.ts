@@ -2,14 +2,13 @@
 import type { SchedulePort } from "../../../actors/kernel/performer.ts";
 import { startScheduledRun } from "../../../src/app/schedules/start-run.ts";
 import type { SchedulesContext } from "../../../src/app/schedules/context.ts";
-import { planNewRun } from "../../../src/app/triggering/create-run.ts";
-import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";
 import type { World } from "../engine/world.ts";
 import { SCHEDULED_SHAPE } from "../load/schedules.ts";
 import { reportedOrigin, reportedPipeline } from "../outside/reporting.ts";
 import { pipelineOf } from "../load/shapes.ts";
-import { NO_SECRETS, noPlugins, ORIGIN } from "./edge.ts";
+import { NO_SECRETS, ORIGIN } from "./edge.ts";
+import { planNewRun } from "./plan-new-run.ts";
 import type { SimulatedPorts } from "./simulated-ports.ts";
 
 export function scheduledStarts(world: World, ports: SimulatedPorts): SchedulePort {
@@ -21,7 +20,7 @@ export function scheduledStarts(world: World, ports: SimulatedPorts): SchedulePo
         const { definition } = SCHEDULED_SHAPE;
         const pipeline = reportedPipeline(world, pipelineOf(SCHEDULED_SHAPE));
         const run = { runId, origin: reportedOrigin(origin, pipeline), pipeline };
-        return Promise.resolve(planNewRun(context, definition, run, noPlugins, NO_TRUST_DEMAND));
+        return Promise.resolve(planNewRun(context, definition, run));
       }),
     readTriggers: () => Promise.reject(new Error("no definition of the simulation changes")),
   };

@@ -9960,7 +9960,7 @@ export interface operations {
                     };
                 };
             };
-            readonly 400: components["responses"]["malformed_request-or-too_large"];
+            readonly 400: components["responses"]["malformed_request-or-invalid_definition-or-too_large"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];

@@ -1,6 +1,6 @@
 /** The folder of a checkout. It is in the workspace, even if earlier steps have put links there, and it is emptied. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { mountPointsIn } from "../../folders/mount-points.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 
@@ -12,8 +12,10 @@ export function openFolder(workspace: string, folder: string): string {
   for (const name of folder.split("/").filter((each) => each !== "")) {
     path = join(path, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) mkdirSync(path);
-    else if (!stats.isDirectory()) {
+    if (stats === undefined) {
+      allowChanges(dirname(path));
+      mkdirSync(path);
+    } else if (!stats.isDirectory()) {
       throw new CheckoutProblem("files", `\`path\` ${JSON.stringify(folder)}: ${JSON.stringify(name)} is no folder`);
     }
   }
@@ -25,6 +27,7 @@ export function openFolder(workspace: string, folder: string): string {
  * a {@link CheckoutProblem} when an earlier step has mounted something there, since the files behind it are not the job's.
  */
 export function emptyFolder(folder: string): boolean {
+  allowChanges(folder);
   const names = readdirSync(folder);
   const mounted = names.length === 0 ? undefined : mountPointsIn(folder)[0];
   if (mounted !== undefined) {
@@ -41,6 +44,12 @@ export function emptyFolder(folder: string): boolean {
     }
   }
   return names.length > 0;
+}
+
+/** A step may have made the folder itself read-only. */
+function allowChanges(folder: string): void {
+  const { mode } = lstatSync(folder);
+  if ((mode & 0o700) !== 0o700) chmodSync(folder, (mode & 0o7777) | 0o700);
 }
 
 function allowRemoval(path: string): void {

@@ -115,7 +115,8 @@ class Checkout {
   }
 
   async #fetch(args: readonly string[], what: string): Promise<void> {
-    await this.#git.run(["fetch", "--quiet", ...args], `fetching ${what}`, this.#access);
+    // A server may hold a shallow copy itself: what it has is the whole history then.
+    await this.#git.run(["fetch", "--quiet", "--update-shallow", ...args], `fetching ${what}`, this.#access);
   }
 
   #list(args: readonly string[]): Promise<string> {

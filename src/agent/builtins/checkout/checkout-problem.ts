@@ -36,11 +36,31 @@ export class CheckoutProblem extends Error {
  */
 const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: string])[] = [
   [
+    /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/,
+    "authentication",
+    "the repository's host shows another key than the one in known_hosts of the agent's user: replace the line there only if the host has published the new key",
+  ],
+  [
     /Host key verification failed/,
     "authentication",
     "this agent does not know the key of the repository's host: add it to known_hosts of the agent's user",
   ],
   [/No space left on device|Disk quota exceeded/, "files", "there is no room for it on this machine's disk"],
+  [
+    /submodule path .* did not contain [0-9a-f]+\. Direct fetching/,
+    "noRef",
+    "the repository of a submodule no longer has the commit that is asked for: push the commit, or move the submodule to another one",
+  ],
+  [
+    /unexpected TLS packet|wrong version number|unknown protocol|record layer failure/i,
+    "usage",
+    "the host does not speak TLS at this address: check `https://` and the port",
+  ],
+  [
+    /mismatched algorithms/,
+    "usage",
+    "the repository names its objects by SHA-256, which is not supported: use one with SHA-1",
+  ],
   [/transport '[^']*' not allowed/, "usage", "it would be fetched by a transport that is not allowed"],
   [
     /SSL certificate problem|server certificate verification failed|certificate subject name/,
