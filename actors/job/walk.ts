@@ -1,6 +1,6 @@
 /** Walks over the steps of a job to the next one that runs, and skips those before it that do not run. Pure. */
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { decideGate, type Facts } from "../../src/planner/gate.ts";
+import { asksBeyondSuccess, decideGate, type Facts } from "../../src/planner/gate.ts";
 import { type JobEffect, tellStep } from "./effects.ts";
 import type { StepEnded } from "./messages.ts";
 import type { JobState } from "./state.ts";
@@ -19,11 +19,12 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
   let { stepIndex, failing } = job;
   for (; stepIndex < steps.length; stepIndex++) {
     const status = statusOf(job, failing);
-    const gate = decideGate(steps[stepIndex]!.when, facts, status);
+    const { when } = steps[stepIndex]!;
+    const gate = decideGate(when, facts, status);
     if (gate === "open") break;
     if ((gate === "condition_failed" || gate === "expression_limit") && status.success) failing = gate;
     const cause = job.state === "cancelling" ? job.reason : failing;
-    const reason = gate === "upstream_failed" ? cause : gate;
+    const reason = gate !== "upstream_failed" ? gate : asksBeyondSuccess(when) ? "condition" : cause;
     skips.push(tellStep(job, stepIndex, { type: "skip", reason }));
   }
   if (stepIndex === job.stepIndex && failing === job.failing) return { job, skips };

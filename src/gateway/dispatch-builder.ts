@@ -9,6 +9,7 @@ import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { JobSpec, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
+import { stepName } from "../../actors/job/step-name.ts";
 import {
   containerOf,
   DeferredTextError,
@@ -262,7 +263,7 @@ export class DispatchBuilder {
       token: granted.token,
       pipelineId: plan.pipelineId,
       jobName: name,
-      stepName: step.name,
+      stepName: stepName(planned, matrix),
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),

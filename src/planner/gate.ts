@@ -6,7 +6,8 @@ import type { Reference } from "../expressions/template.ts";
 import { type Condition, evaluateCondition, parseCondition } from "../expressions/condition.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
-import type { Status } from "../expressions/functions.ts";
+import { functionsIn } from "../expressions/expression.ts";
+import { isStatusFunction, type Status } from "../expressions/functions.ts";
 
 /**
  * The decision about a stage, a job or a step. `open`: it runs. `condition`: its condition is false. `upstream_failed`: it does
@@ -55,6 +56,15 @@ export function decideGate(when: PlannedCondition | null, facts: Facts, status: 
     return "condition_failed";
   }
   return status.success ? "condition" : "upstream_failed";
+}
+
+/**
+ * True for a condition that asks for a failure, a cancellation or anything: when it does not hold, it is the condition that decides,
+ * and not that something before it failed.
+ */
+export function asksBeyondSuccess(when: PlannedCondition | null): boolean {
+  const tree = when === null ? null : parse(when.folded).tree;
+  return tree !== null && functionsIn(tree).some((name) => isStatusFunction(name) && name !== "success");
 }
 
 /** Which status a condition sees. Whether a need was cancelled is read only for a condition that asks. */

@@ -33,6 +33,7 @@ import { planEnvironment } from "./plan-environment.ts";
 import { type DefaultBranch, protectTarget } from "./protected-target.ts";
 import { snapshotBytesOf } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
+import { plannedName } from "./step-name.ts";
 
 export interface PlanInput extends Subject {
   readonly runId: RunId;
@@ -196,7 +197,7 @@ function planJob(
       foldTemplate(parsed.template(text), ofSteps, budget.at([...defined.path, "outputs", name], text)),
     ]),
     steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry, junit }, index) => ({
-      name: spec.steps[index]!.name,
+      name: plannedName(spec.steps[index]!.name, parsed.template(defined.steps[index]!.name), cellsFrom !== null),
       id,
       when: planCondition(when, ofSteps, parsed, budget.at([...defined.path, "steps", index, "when"], when)),
       continueOnError,

@@ -17,7 +17,6 @@ import { builtinOf } from "../domain/builtins.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
-import { NOT_IN_NAMES } from "../domain/names.ts";
 import { WorkUsedUp } from "../domain/work/work-budget.ts";
 import type { Pairs } from "../domain/pairs.ts";
 import type { JobSpec, Scalar, StepSpec } from "../domain/plan.ts";
@@ -39,11 +38,11 @@ import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 import type { PlanBudget } from "./plan-budget.ts";
 import { mapFiles, problemsOfFiles, type StepFiles } from "./step-files.ts";
+import { fitName } from "./step-name.ts";
 
 /** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
 
-const UNFIT = new RegExp(`[${NOT_IN_NAMES}]`, "gu");
 /** The work of planning a step besides that of its texts, and of a variable that the expressions of a step can read. */
 const STEP_WORK = 2_048;
 const VARIABLE_WORK = 16;
@@ -213,8 +212,7 @@ export class TextResolver {
     const path = [...jobPath, "steps", index];
     this.#budget.at(path).charge(STEP_WORK);
     const written = asText(this.#resolveText(step.name, [...path, "name"], cell));
-    // A value from outside may hold what no name can have.
-    const name = written.replaceAll(UNFIT, " ").slice(0, LIMITS.nameChars);
+    const name = fitName(written);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     this.#budget.charge((2 * outer.env.length + own.env.length) * VARIABLE_WORK);
     const inner = withEnv(cell, outer, own);

@@ -53,6 +53,8 @@ describe("a run with conditions", function () {
           say("true", { name: "never", when: "trigger.ref == 'other'" }),
           say("exit 3", { name: "compile", id: "compile" }),
           say("true", { name: "publish" }),
+          say("true", { name: "tell", when: "success() && trigger.ref != 'other'" }),
+          say("true", { name: "undo", when: "cancelled()" }),
           say("true", { name: "clean", when: "always() && steps.compile.result == 'failed'" }),
         ],
       },
@@ -70,6 +72,8 @@ describe("a run with conditions", function () {
       "  never skipped condition",
       "  compile failed exit code 3",
       "  publish skipped step_failed",
+      "  tell skipped step_failed",
+      "  undo skipped condition",
       "  clean success",
       "report success",
       "  mail success",
@@ -249,8 +253,8 @@ describe("a run with conditions", function () {
         matrix: { axes: { v: "${{ fromJSON(jobs.find.outputs.versions) }}" } },
         outputs: { it: "v${{ matrix.v }}" },
         steps: [
-          say(`test "$V $MILLRACE_JOB_NAME" = "\${{ matrix.v }} each (v=$V)"`, {
-            name: "is",
+          say(`test "$V $MILLRACE_JOB_NAME $MILLRACE_STEP_NAME" = "\${{ matrix.v }} each (v=$V) is $V"`, {
+            name: "is ${{ matrix.v }}",
             env: { V: "${{ matrix.v }}" },
           }),
         ],
@@ -269,9 +273,9 @@ describe("a run with conditions", function () {
       "  skip skipped condition",
       "  broken failed the env variable X cannot be evaluated: the argument of `fromJSON` is not JSON",
       "each (v=1) success",
-      "  is success",
+      "  is 1 success",
       "each (v=2) success",
-      "  is success",
+      "  is 2 success",
     ]);
     const { detail } = (await installation.call("GET", `/pipelines/runs/${runId}/outputs`)).body;
     expect(detail.jobs.map(({ name, outputs }: { name: string; outputs: object }) => [name, outputs])).to.deep.equal([

@@ -120,6 +120,12 @@ export async function narrowRun(showcase: Showcase, page: Page): Promise<void> {
   const failure = page.locator("[data-line]").getByText("Error: expected 12");
   await failure.waitFor();
   await expectToFit(page, page.getByRole("toolbar", { name: "Log" }).getByRole("button"));
+  await page.goto(`/runs/${failed}?view=artifacts`);
+  const chosen = page.getByRole("navigation", { name: "Views of the run" }).getByRole("link", { name: "Artifacts" });
+  await until("the chosen view is in sight", async () => {
+    const box = (await chosen.boundingBox())!;
+    return box.x + box.width <= NARROW.width;
+  });
   await page.goto(`/runs/${failed}/steps/${showcase.stepRunId}`);
   await failure.waitFor();
   await expectToFit(page, page.getByRole("toolbar", { name: "Log" }).getByRole("button"));

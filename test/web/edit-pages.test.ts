@@ -192,7 +192,8 @@ describe("the pages that change a pipeline", function () {
     await editor().click();
     await page.keyboard.press("Control+End");
     await page.keyboard.insertText("# more\n");
-    await page.getByText("Your session has ended").waitFor();
+    await page.getByText("Your session has ended. Your text is kept").waitFor();
+    await page.getByRole("region", { name: "Problems" }).getByText("Your session has ended: log in again").waitFor();
     await page.keyboard.insertText("# and more\n");
     await page.getByRole("button", { name: "Log in again" }).click();
     await page.waitForURL("**/login?next=*");

@@ -175,8 +175,14 @@ describe("the pages of a run", function () {
     await page.keyboard.type("line 11234");
     await page.locator("[data-line='11234'][data-current='true'] mark").waitFor();
     await page.goto(`/runs/${runId}/steps/${stepRunId}#L7000-L7002`);
+    const linked = page.locator("[data-line='7001'][data-chosen='true']").getByText("line 7001");
+    await linked.waitFor();
+    await page.goto(`/runs/${runId}/steps/${stepRunId}#L3`);
+    await page.locator("[data-line='3'][data-chosen='true']").waitFor();
+    await page.goBack();
+    await linked.waitFor();
     await page.reload();
-    await page.locator("[data-line='7001'][data-chosen='true']").getByText("line 7001").waitFor();
+    await linked.waitFor();
     expect(await page.locator("[data-line]").count()).to.be.below(200);
   });
 

@@ -38,6 +38,26 @@ describe("a page whose answers are slow or missing", function () {
     expect(x).to.be.greaterThan(8);
   });
 
+  it("shows the head of a run whose jobs are still on their way, and then the jobs", async () => {
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await page.routeWebSocket("**/api/v1/ws", (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage(async (message) => {
+        if (String(message).includes('"snapshotDone"')) await held;
+        socket.send(message);
+      });
+    });
+    await page.goto(`/runs/${runId}`);
+    await page.getByRole("heading", { level: 1, name: /^Run / }).waitFor();
+    await page.locator("header").getByText("Failed", { exact: true }).waitFor();
+    await loading().waitFor();
+    expect(await page.getByText("This run has no jobs yet").count()).to.equal(0);
+    letGo();
+    await page.getByRole("region", { name: "What failed" }).waitFor();
+    await loading().waitFor({ state: "detached" });
+  });
+
   it("has a margin around what loads, and a heading above it", async () => {
     await page.route(`**/api/v1/pipelines/${pipelineId}`, () => {});
     await page.goto(`/pipelines/${pipelineId}/edit`);
@@ -142,6 +162,7 @@ describe("a page whose answers are slow or missing", function () {
     await told.waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
+    await told.waitFor();
     expect(await told.count(), "behind the dialog").to.equal(1);
   });
 });

@@ -3,6 +3,7 @@ import { jobName, type JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId } from "../../domain/ids.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { ArtifactRecord, ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import { readBlob } from "./content.ts";
 import type { WithStores } from "../context.ts";
@@ -48,7 +49,7 @@ export async function artifactsOfRun(
         jobId: job.jobId,
         jobName: jobName(planned, job),
         baseName: planned.baseName,
-        stepName: planned.steps[step.index]?.name ?? "",
+        stepName: stepName(planned.steps[step.index], job.matrix),
         isNewest: !retried.has(job.jobId),
       },
     ];

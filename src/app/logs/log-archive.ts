@@ -2,6 +2,7 @@
 import { jobName } from "../../../actors/job/state.ts";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
 import { findPlan } from "../lookups.ts";
@@ -99,7 +100,7 @@ function pathOf(
   const again = jobAttempt === 1 ? "" : `.attempt-${jobAttempt}`;
   const ofJob = `${number(jobIndex)}${cellNumber}-${fileName(jobName(job, { matrix }))}${again}`;
   const stepAgain = attempt === 1 ? "" : `.attempt-${attempt}`;
-  return `${stage}/${ofJob}/${number(index)}-${fileName(job.steps[index]!.name)}${stepAgain}`;
+  return `${stage}/${ofJob}/${number(index)}-${fileName(stepName(job.steps[index], matrix))}${stepAgain}`;
 }
 
 /** Counts from 1, as people do. */

@@ -17,7 +17,7 @@ export const MAX_FILE_BYTES = 2 ** 31;
 
 /** The bytes of an archive of these files, in their order. A file is asked for when the one before it has been read. */
 export async function* zipOf(files: AsyncIterable<ZipFile>): AsyncGenerator<Uint8Array, void, void> {
-  const yazl = await import("yazl");
+  const { default: yazl } = await import("yazl");
   const archive = new yazl.ZipFile();
   const bytes = new PassThrough();
   const over = new AbortController();

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { jobName } from "../../../actors/job/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { NoteKey, NoteKind } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { count } from "../lists.ts";
@@ -78,7 +79,7 @@ export async function stepsWithNotes(
       stepRunId: step.stepRunId,
       jobId: job.jobId,
       job: planned === undefined ? "" : jobName(planned, job),
-      step: planned?.steps[step.index]?.name ?? "",
+      step: stepName(planned?.steps[step.index], job.matrix),
       attempt: step.attempt,
     };
     return [{ step: noted, keys: found.toSorted((a, b) => a.part - b.part) }];

@@ -8,6 +8,7 @@ import { type JobRunId, jobRunId, type RunId } from "../../domain/ids.ts";
 import { MAX_FAILED_JOBS, type RunPlan } from "../../domain/plan.ts";
 import { WorkBudget } from "../../domain/work/work-budget.ts";
 import type { Facts } from "../../planner/gate.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
@@ -167,9 +168,10 @@ function nameOf(job: JobState, plan: RunPlan): string {
 function whyFailed(job: JobState, plan: RunPlan, state: ActorReader): string {
   if (job.reason !== "step_failed") return inWords(job.reason);
   const { steps } = plan.jobs[job.index]!;
-  for (const [index, { name, continueOnError }] of steps.entries()) {
-    if (continueOnError) continue;
+  for (const [index, planned] of steps.entries()) {
+    if (planned.continueOnError) continue;
     const step = newestStep(job.runId, job.jobId, index, { state }) as StepState | undefined;
+    const name = stepName(planned, job.matrix);
     if (step?.state === "timeout") return `step ${name} took too long`;
     if (step?.state !== "failed") continue;
     return step.exitCode === null ? `step ${name} failed` : `step ${name} ended with exit code ${step.exitCode}`;

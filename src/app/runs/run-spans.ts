@@ -7,6 +7,7 @@ import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { parseTraceparent, spanIdOf, traceIdOf } from "../../telemetry/trace-ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Attributes, Span } from "../../telemetry/spans.ts";
 
@@ -35,10 +36,11 @@ export function spansOf({ aggregate: { head, actors }, plan, pipelineName, publi
   const url = publicUrl === undefined ? undefined : `${publicUrl}/api/v1/pipelines/runs/${runId}`;
   const ofTask = url === undefined ? {} : { "cicd.pipeline.task.run.url.full": url };
   const spans: Span[] = [];
+  const cells = new Map(actors.flatMap(({ kind, state }) => (kind === "job" ? [cellOf(state as JobState)] : [])));
   for (const { kind, state } of actors) {
     if (kind === "run") spans.push(ofRun(head, state as RunState, pipelineName, url));
     else if (kind === "job") spans.push(...ofJob(state as JobState, plan, ofTask));
-    else if (kind === "step") spans.push(...ofStep(state as StepState, plan, ofTask));
+    else if (kind === "step") spans.push(...ofStep(state as StepState, cells, plan, ofTask));
   }
   return spans.map((span) => ({ ...span, traceId }));
 }
@@ -103,22 +105,30 @@ function ofJob(job: JobState, plan: RunPlan, ofTask: Attributes): readonly Span[
   ];
 }
 
-function ofStep(step: StepState, plan: RunPlan, ofTask: Attributes): readonly Span[] {
+const cellOf = ({ jobId, matrix }: JobState) => [jobId, matrix] as const;
+
+function ofStep(
+  step: StepState,
+  cells: ReadonlyMap<string, JobState["matrix"]>,
+  plan: RunPlan,
+  ofTask: Attributes,
+): readonly Span[] {
   const { stepRunId, jobId, startedAt, endedAt, reusedFrom, state, reason, attempt, exitCode } = step;
   const planned = plan.jobs[step.jobIndex]?.steps[step.index];
   if (planned === undefined || startedAt === null || endedAt === null || reusedFrom !== null) return [];
   const result = RESULTS[state]!;
+  const name = stepName(planned, cells.get(jobId) ?? []);
   return [
     {
       traceId: "",
       spanId: spanIdOf(stepRunId),
       parentSpanId: spanIdOf(jobId),
-      name: planned.name,
+      name,
       kind: "internal",
       startMs: startedAt,
       endMs: Math.max(startedAt, endedAt),
       attributes: {
-        "cicd.pipeline.task.name": planned.name,
+        "cicd.pipeline.task.name": name,
         "cicd.pipeline.task.run.id": stepRunId,
         "cicd.pipeline.task.run.result": result,
         ...ofTask,

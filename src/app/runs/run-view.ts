@@ -9,6 +9,7 @@ import { shownAttempt } from "../../domain/attempts.ts";
 import { isAdHocRevision, type JobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { Aggregate, AggregateHead, JobInBrief, RunOrigin } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { CommitStatusView } from "../commit-statuses/commit-statuses.ts";
@@ -205,7 +206,12 @@ function jobDetail(
     ...ofJob,
     tests,
     steps: steps.map((step, at) => ({
-      ...stepView(step, starts.of(step, job, steps[at - 1]), plan, now),
+      ...stepView(
+        step,
+        stepName(plan.jobs[step.jobIndex]?.steps[step.index], job.matrix),
+        starts.of(step, job, steps[at - 1]),
+        now,
+      ),
       waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor, source.agents),
     })),
   };
@@ -323,11 +329,11 @@ function conditionOf(job: JobState, plan: RunPlan): JobDetail["condition"] {
   return { of, expression: when.written, resolved: when.folded, verdict: refused ?? (hasHeld ? "true" : null) };
 }
 
-function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, now: number) {
+function stepView(step: Linked<StepState>, name: string, start: StartTiming, now: number) {
   const status = stepStatus(step.state);
   return {
     stepRunId: step.stepRunId,
-    name: plan.jobs[step.jobIndex]?.steps[step.index]?.name ?? "",
+    name,
     status,
     statusCode: STEP_STATUS_CODES[status],
     attempt: shownAttempt(step),

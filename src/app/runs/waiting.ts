@@ -9,6 +9,7 @@ import { approvalId, type JobRunId, type ProjectId } from "../../domain/ids.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
+import { stepName } from "../../../actors/job/step-name.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
 import { agentFacts, type AgentFacts } from "./agent-facts.ts";
 import { approvalWait, type WaitFacts, groupWait } from "./approval-and-group-waits.ts";
@@ -108,7 +109,7 @@ function stageApprovalFor(
 /** `jobWait`: what the step's job waits for. `online`: the agents, as far as they are known. Null for a step that runs or has ended. */
 export function stepWaitingFor(
   step: Pick<StepState, "stepRunId" | "state" | "index" | "grant">,
-  job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
+  job: Pick<JobState, "index" | "matrix" | "stepIndex" | "paused" | "retryTimer">,
   plan: Pick<RunPlan, "jobs">,
   jobWait: WaitingFor | null,
   { online }: Pick<Agents, "online">,
@@ -125,7 +126,7 @@ export function stepWaitingFor(
     return { reason: "job", text };
   }
   if (step.index > job.stepIndex) {
-    const before = plan.jobs[job.index]?.steps[job.stepIndex]?.name;
+    const before = stepName(plan.jobs[job.index]?.steps[job.stepIndex], job.matrix);
     return { reason: "step", text: `waits for step ${before} to end` };
   }
   if (job.retryTimer !== null) return { reason: "retry", text: "waits before its next attempt" };

@@ -51,10 +51,10 @@ export function readLongBody(ctx: ApiContext, type: string): AsyncIterable<Uint8
 export async function openFormFile(ctx: ApiContext, type: string): Promise<FormFile> {
   requirePlain(ctx, type);
   const request = ctx.req;
-  const { Busboy } = await import("@fastify/busboy");
+  const { default: busboy } = await import("@fastify/busboy");
   let parser: BusboyInstance;
   try {
-    parser = new Busboy({
+    parser = new busboy.Busboy({
       headers: { "content-type": ctx.get("content-type") },
       preservePath: true,
       limits: { parts: 1, headerPairs: HEADERS, headerSize: HEADER_BYTES },

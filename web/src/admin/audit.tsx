@@ -24,7 +24,7 @@ const OUTCOMES: readonly (readonly [string, string])[] = [["", texts.all], ...Ob
 const NAMES = ["actor", "operation", "object", "outcome", "since", "until"] as const;
 
 export function Audit() {
-  const [filters, change] = useFilters();
+  const [filters, change, choose] = useFilters();
   const [open, setOpen] = useState<Entry | undefined>(undefined);
   const given = NAMES.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]] as const]));
   const query = Object.fromEntries(given.map(([name, value]) => [name, timed(name, value)]));
@@ -70,7 +70,7 @@ export function Audit() {
           label={texts.outcome}
           options={OUTCOMES}
           value={filters["outcome"] ?? ""}
-          onChange={(value) => change({ outcome: value })}
+          onChange={(value) => choose({ outcome: value })}
         />
         <FilterText label={texts.actor} value={filters["actor"] ?? ""} isMain onChange={set("actor")} />
         <FilterText label={texts.operation} value={filters["operation"] ?? ""} onChange={set("operation")} />

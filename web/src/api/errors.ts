@@ -1,4 +1,5 @@
 /** What an error means to the person who reads the page. */
+import { words } from "../words.ts";
 import { ApiError, ConnectionError } from "../../../clients/typescript/src/errors.ts";
 
 export type ProblemKind = "forbidden" | "gone" | "offline" | "failed";
@@ -22,6 +23,8 @@ export function busyMs(error: unknown): number | undefined {
 /** The text of an error, with what is wrong at each place of a request, and without the full stop. */
 export function problemText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // The text of the API is for programs, which have a token to send.
+  if (isReason(error, "unauthenticated")) return words.states.sessionEnded;
   const places = error instanceof ApiError ? error.problems.map(({ message }) => message) : [];
   const more = places.filter((message) => !error.message.includes(message));
   return [error.message, ...more].join("; ").replace(/\.$/, "");

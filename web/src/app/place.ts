@@ -2,21 +2,30 @@
 import { useCallback } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
-/** The filters in the address, and how to change some of them. An empty text removes a filter. */
+type ChangeFilters = (some: Readonly<Record<string, string>>) => void;
+
+/**
+ * The filters in the address, and how to change some of them. An empty text removes a filter. After `choose` the back button of
+ * the browser leads to the filters before; `change` is for what is typed, which would need as many steps back as it has letters.
+ */
 export function useFilters(): readonly [
   filters: Readonly<Record<string, string>>,
-  change: (some: Readonly<Record<string, string>>) => void,
+  change: ChangeFilters,
+  choose: ChangeFilters,
 ] {
   const { path, query, route } = useLocation();
-  const change = useCallback(
-    (some: Readonly<Record<string, string>>) => {
+  const go = useCallback(
+    (some: Readonly<Record<string, string>>, replace: boolean) => {
       const next = new URLSearchParams(Object.entries({ ...query, ...some }).filter(([, value]) => value !== ""));
       const text = next.toString();
-      route(text === "" ? path : `${path}?${text}`, true);
+      const isSame = text === new URLSearchParams(query).toString();
+      route(text === "" ? path : `${path}?${text}`, replace || isSame);
     },
     [path, query, route],
   );
-  return [query, change];
+  const change = useCallback<ChangeFilters>((some) => go(some, true), [go]);
+  const choose = useCallback<ChangeFilters>((some) => go(some, false), [go]);
+  return [query, change, choose];
 }
 
 let lastPath = location.pathname;

@@ -18,7 +18,7 @@ const STATUSES = ["pending", "approved", "rejected", "expired", "cancelled"] as 
 const CHIPS = STATUSES.map((status) => [status, status === "pending" ? texts.pending : words.status[status]] as const);
 
 export function ApprovalsPage() {
-  const [filters, change] = useFilters();
+  const [filters, , choose] = useFilters();
   const status = STATUSES.find((word) => word === filters["status"]) ?? "pending";
   const projectId = currentProject.value?.projectId;
   const scope = projectId === undefined ? {} : { projectId };
@@ -36,7 +36,7 @@ export function ApprovalsPage() {
           label={texts.status}
           options={CHIPS}
           value={status}
-          onChange={(word) => change({ status: word === "pending" ? "" : word })}
+          onChange={(word) => choose({ status: word === "pending" ? "" : word })}
         />
         <SavedFilterList />
       </FilterBar>

@@ -29,7 +29,7 @@ const PAGE_SIZE = 50;
 const STRIP = 5;
 
 export function PipelinesPage() {
-  const [filters, change] = useFilters();
+  const [filters, change, choose] = useFilters();
   const { name = "", after = "" } = filters;
   const projectId = currentProject.value?.projectId;
   const query = {
@@ -127,9 +127,9 @@ export function PipelinesPage() {
             <>
               <Table label={texts.title} columns={columns} rows={page.list} keyOf={({ pipelineId }) => pipelineId} />
               <div class={styles["pages"]}>
-                {after === "" ? null : <Button onClick={() => change({ after: "" })}>{words.runs.newest}</Button>}
+                {after === "" ? null : <Button onClick={() => choose({ after: "" })}>{words.runs.newest}</Button>}
                 {page.next === null ? null : (
-                  <Button onClick={() => change({ after: page.next ?? "" })}>{words.runs.older}</Button>
+                  <Button onClick={() => choose({ after: page.next ?? "" })}>{words.runs.older}</Button>
                 )}
               </div>
             </>

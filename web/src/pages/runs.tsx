@@ -22,21 +22,14 @@ import { pipelineName } from "../api/names.ts";
 import { words } from "../words.ts";
 import { pipelineColumn, statusColumn, timeColumns } from "./run-cells.tsx";
 import { type Run, useRuns } from "./run-list.ts";
+import { knownStatuses, statusesWith } from "./status-filter.ts";
 import styles from "./runs.module.css";
 
 const texts = words.runs;
-const ACTIVE = "pending,running,paused";
-const STATUSES: readonly (readonly [value: string, text: string])[] = [
-  ["", texts.all],
-  [ACTIVE, texts.active],
-  ["failed,partial", words.status.failed],
-  ["success", words.status.success],
-  ["cancelled", words.status.cancelled],
-];
 const FILTERS = ["status", "mine", "trigger", "ref", "triggeredBy", "pipelineId", "from", "before"] as const;
 
 export function RunsPage() {
-  const [filters, change] = useFilters();
+  const [filters, change, choose] = useFilters();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const project = filters["projectId"] ?? currentProject.value?.projectId;
   const given = FILTERS.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]] as const]));
@@ -85,21 +78,23 @@ export function RunsPage() {
     ),
   };
   const columns = [...(may("controlRun") ? [select] : []), pipelineColumn, statusColumn, ...timeColumns];
-  const set = (name: string) => (value: string) => change({ [name]: value, after: "" });
+  const type = (name: string) => (value: string) => change({ [name]: value, after: "" });
+  const pick = (name: string) => (value: string) => choose({ [name]: value, after: "" });
+  const status = knownStatuses(filters["status"] ?? "");
   return (
     <Page title={texts.title}>
       <FilterBar>
-        <Chips label={texts.status} options={STATUSES} value={filters["status"] ?? ""} onChange={set("status")} />
+        <Chips label={texts.status} options={statusesWith(status)} value={status} onChange={pick("status")} />
         <Chips
           label={texts.mine}
           options={[["true", texts.mine]]}
           value={filters["mine"] ?? ""}
-          onChange={(value) => set("mine")(filters["mine"] === value ? "" : value)}
+          onChange={(value) => pick("mine")(filters["mine"] === value ? "" : value)}
         />
         <select
           aria-label={texts.trigger}
           value={filters["trigger"] ?? ""}
-          onChange={(event) => set("trigger")(event.currentTarget.value)}
+          onChange={(event) => pick("trigger")(event.currentTarget.value)}
         >
           <option value="">{texts.anyTrigger}</option>
           {Object.entries(texts.triggers).map(([kind, name]) => (
@@ -108,8 +103,8 @@ export function RunsPage() {
             </option>
           ))}
         </select>
-        <FilterText label={texts.ref} value={filters["ref"] ?? ""} onChange={set("ref")} isMain />
-        <FilterText label={texts.by} value={filters["triggeredBy"] ?? ""} onChange={set("triggeredBy")} />
+        <FilterText label={texts.ref} value={filters["ref"] ?? ""} onChange={type("ref")} isMain />
+        <FilterText label={texts.by} value={filters["triggeredBy"] ?? ""} onChange={type("triggeredBy")} />
         <SavedFilterList />
       </FilterBar>
       <Loaded of={runs} rows={10}>
@@ -118,7 +113,7 @@ export function RunsPage() {
             {list.length === 0 ? (
               <NoRuns
                 isFiltered={given.length > 0}
-                onClear={() => change(Object.fromEntries(FILTERS.map((n) => [n, ""])))}
+                onClear={() => choose(Object.fromEntries(FILTERS.map((n) => [n, ""])))}
               />
             ) : (
               <Table
@@ -130,8 +125,8 @@ export function RunsPage() {
               />
             )}
             <div class={styles["pages"]}>
-              {after === undefined ? null : <Button onClick={() => change({ after: "" })}>{texts.newest}</Button>}
-              {next === null ? null : <Button onClick={() => change({ after: next })}>{texts.older}</Button>}
+              {after === undefined ? null : <Button onClick={() => choose({ after: "" })}>{texts.newest}</Button>}
+              {next === null ? null : <Button onClick={() => choose({ after: next })}>{texts.older}</Button>}
             </div>
             {chosen.size === 0 ? null : (
               <Together

@@ -10,6 +10,7 @@ import { connection } from "../live/socket.ts";
 import { Loading } from "../parts/loaded.tsx";
 import { useTitle } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useChosenInSight } from "../parts/tabs.tsx";
 import { words } from "../words.ts";
 import { ApprovalBar } from "./head/approval-bar.tsx";
 import { RunHead } from "./head/run-head.tsx";
@@ -24,6 +25,7 @@ import { GraphView } from "./graph/graph-view.tsx";
 import { TableView } from "./views/table-view.tsx";
 import { TestsView } from "./views/tests-view.tsx";
 import { TimelineView } from "./views/timeline-view.tsx";
+import type { ViewProps } from "./view-props.ts";
 import { WaterfallView } from "./views/waterfall-view.tsx";
 import styles from "./run-page.module.css";
 
@@ -39,19 +41,20 @@ export function RunPage({ runId }: { readonly runId: string }) {
     store.start();
     return () => store.stop();
   }, [store]);
-  const view = store.view.value;
+  const whole = store.view.value;
+  const view = whole ?? store.brief.value;
   const problem = store.problem.value;
   useTitle(
     `${runWords.run} ${shortId(runId)}${view === undefined ? "" : ` ${words.status[view.head.status].toLowerCase()}`}`,
   );
-  if (problem !== undefined && view === undefined) {
+  if (problem !== undefined && whole === undefined) {
     const retry = (): void => {
       store.problem.value = undefined;
       store.restart();
     };
     return <Problem error={problem} onRetry={retry} />;
   }
-  if (view !== undefined) return <Loaded store={store} view={view} />;
+  if (view !== undefined) return <Loaded store={store} view={view} hasJobs={whole !== undefined} />;
   if (connection.value.kind === "reconnecting") return <Problem error={NOT_CONNECTED} />;
   return (
     <div class={styles["page"]}>
@@ -60,10 +63,18 @@ export function RunPage({ runId }: { readonly runId: string }) {
   );
 }
 
-function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunView }) {
+interface LoadedProps {
+  readonly store: RunStore;
+  readonly view: RunView;
+  /** False while the page has the head of the run alone. */
+  readonly hasJobs: boolean;
+}
+
+function Loaded({ store, view, hasJobs }: LoadedProps) {
   const { route } = useLocation();
   const [filters, change] = useFilters();
   const shown = isView(filters["view"]) ? filters["view"] : "graph";
+  const views = useChosenInSight(shown);
   const stepRunId = filters["step"];
   const place = stepRunId === undefined ? undefined : findStep(view, stepRunId);
   const { pipelineId, projectId } = view.head;
@@ -109,8 +120,8 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
         whyJob={whyJob}
         onWhy={setWhyJob}
       />
-      <ApprovalBar view={view} />
-      <nav class={styles["views"]} aria-label={runWords.viewsLabel}>
+      {hasJobs ? <ApprovalBar view={view} /> : null}
+      <nav ref={views} class={styles["views"]} aria-label={runWords.viewsLabel}>
         {VIEWS.map((name) => (
           <a
             key={name}
@@ -125,14 +136,7 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
         ))}
       </nav>
       <div class={styles["body"]}>
-        <div class={styles["view"]}>
-          {shown === "graph" ? <GraphView {...props} /> : null}
-          {shown === "table" ? <TableView {...props} /> : null}
-          {shown === "waterfall" ? <WaterfallView {...props} /> : null}
-          {shown === "timeline" ? <TimelineView {...props} /> : null}
-          {shown === "tests" ? <TestsView {...props} /> : null}
-          {shown === "artifacts" ? <ArtifactsView {...props} /> : null}
-        </div>
+        <div class={styles["view"]}>{hasJobs ? <View name={shown} {...props} /> : <Loading rows={8} />}</div>
         {place === undefined ? null : (
           <StepDrawer store={store} view={view} place={place} open={open} onClose={close} actions={actions} />
         )}
@@ -140,6 +144,14 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
       {actions.dialogs}
     </div>
   );
+}
+
+function View({ name, ...props }: ViewProps & { readonly name: ViewName }) {
+  if (name === "graph") return <GraphView {...props} />;
+  if (name === "table") return <TableView {...props} />;
+  if (name === "waterfall") return <WaterfallView {...props} />;
+  if (name === "timeline") return <TimelineView {...props} />;
+  return name === "tests" ? <TestsView {...props} /> : <ArtifactsView {...props} />;
 }
 
 function Count({ of }: { readonly of: number }) {

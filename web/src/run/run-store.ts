@@ -9,12 +9,16 @@ import { applyEvent, hasEnded, type Job, type Run, type RunView, viewOf } from "
 const FACTS_AFTER_MS = 700;
 /** How often the facts of a wait are read while nothing happens: places in a queue change without an event. */
 const FACTS_EVERY_MS = 10_000;
+/** A snapshot that is not here by then belongs to a large run: its head is read by itself, and shown before. */
+const HEAD_AFTER_MS = 250;
 /** The facts of larger runs are read job by job. */
 const SMALL_RUN = 300;
 
 export class RunStore {
   readonly runId: string;
   readonly view = signal<RunView | undefined>(undefined);
+  /** The run without its jobs, while the snapshot of a large run is made and sent; undefined when `view` came first. */
+  readonly brief = signal<RunView | undefined>(undefined);
   /** Why the run cannot be shown or followed; undefined while it can. */
   readonly problem = signal<unknown>(undefined);
   /** Facts of single jobs of a large run, newer than the view. */
@@ -25,6 +29,7 @@ export class RunStore {
   #isComplete = false;
   #waiting: RunEvent[] = [];
   #frame: ReturnType<typeof setTimeout> | number | undefined;
+  #headTimer: ReturnType<typeof setTimeout> | undefined;
   #factsTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #abort = new AbortController();
 
@@ -40,11 +45,16 @@ export class RunStore {
     this.#unsubscribe = subscribe({ channel: "channel_run", params: { runId: this.runId } }, (message) =>
       this.#take(message),
     );
+    clearTimeout(this.#headTimer);
+    if (this.view.peek() !== undefined) return;
+    // The snapshot comes all the same, so an answer that fails is none.
+    this.#headTimer = setTimeout(() => void this.#readHead().catch(() => {}), HEAD_AFTER_MS);
   }
 
   stop(): void {
     this.#abort.abort();
     this.#unsubscribe();
+    clearTimeout(this.#headTimer);
     clearTimeout(this.#factsTimer);
     if (typeof this.#frame === "number") cancelAnimationFrame(this.#frame);
   }
@@ -53,6 +63,16 @@ export class RunStore {
   restart(): void {
     this.#unsubscribe();
     this.start();
+  }
+
+  async #readHead(): Promise<void> {
+    const path = { runId: this.runId };
+    const run = await api.get("/pipelines/runs/{runId}", {
+      path,
+      query: { jobs: "none" },
+      signal: this.#abort.signal,
+    });
+    if (this.view.peek() === undefined) this.brief.value = viewOf(run);
   }
 
   /** Reads what no event tells. An answer that is older than the view is dropped. */
@@ -99,6 +119,7 @@ export class RunStore {
       case "snapshotDone":
         if (this.#head === undefined) return;
         this.#isComplete = true;
+        clearTimeout(this.#headTimer);
         this.problem.value = undefined;
         this.view.value = viewOf({ ...this.#head, jobs: this.#jobs });
         this.#jobs = [];

@@ -96,6 +96,18 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   };
   const search = useSearch(store, goToLine);
 
+  // The address of another line of this log, and the way back from it, load no page.
+  useEffect(() => {
+    if (!isPage) return undefined;
+    const goToLink = (): void => {
+      const lines = readLines(location.hash);
+      choose(lines);
+      if (lines !== null) goToLine(lines.from);
+    };
+    addEventListener("hashchange", goToLink);
+    return () => removeEventListener("hashchange", goToLink);
+  });
+
   useLayoutEffect(() => {
     const box = element.current;
     if (box === null) return undefined;
