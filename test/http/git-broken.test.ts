@@ -154,6 +154,21 @@ describe("repositories with a broken definition", () => {
       expect((await go())[0]).to.include({ outcome: "matched" });
     });
 
+    it("of its repository for which it has no trigger start nothing, and say so", async () => {
+      const hook = await call("hooks", { name: "hub", kind: "github", secret: "HOOK_KEY" });
+      const of = await git.connected();
+      const { repoUrl } = (await git.edge.call("GET", at(of.pipelineId))).body.detail;
+      const body = { ref: "refs/heads/main", after: of.head, repository: { full_name: "a/b", clone_url: repoUrl } };
+      const verdicts = await deliver(of, hook, body, (signature) => ({
+        "x-hub-signature-256": signature,
+        "x-github-event": "push",
+        "x-github-delivery": "g-1",
+      }));
+      const text = `the definition of commit ${of.head} has no event trigger for github`;
+      expect(verdicts).to.have.length(1);
+      expect(verdicts[0]).to.include({ outcome: "filtered", trigger: "", text });
+    });
+
     it("of a fork that name a commit by its first characters alone start nothing, and say why", async () => {
       const hook = await call("hooks", { name: "bucket", kind: "bitbucket", secret: "HOOK_KEY" });
       const of = await git.connected();

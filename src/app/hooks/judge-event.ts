@@ -98,7 +98,9 @@ async function judgeTriggers(
     );
     verdicts.push(before ?? (await verdictOf(context, delivery, judged, definition, judgement)));
   }
-  return verdicts;
+  if (verdicts.length > 0) return verdicts;
+  const of = definition.commitSha === undefined ? "the definition" : `the definition of commit ${definition.commitSha}`;
+  return [{ ...forAll, outcome: "filtered", text: `${of} has no event trigger for ${hook.kind}` }];
 }
 
 type Found = EventDefinition & { readonly found: "definition" };
