@@ -50,7 +50,7 @@ try {
   if (options.test || !process.env.REDIS_URL) provideRedisServer(say);
   if (options.test) provideBrowser();
   if (options.build) {
-    // The compiler keeps one processor busy.
+    // The compiler keeps one processor busy, and takes longer than the page and the program together.
     const page = buildWeb();
     await settled([build(page), page]);
   }
@@ -135,14 +135,21 @@ async function build(page) {
   if (existsSync(main) && existsSync(stamp) && statSync(stamp).mtimeMs > newest) return;
   say("compiling");
   const startedAt = new Date();
-  const compiler = join(MODULES, "typescript", "bin", "tsc");
-  await runNode([compiler, ...CHECKED_ONCE, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
-  // The bundler removes from `dist` what belongs to neither the program nor a complete page.
-  await page;
-  await runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
+  await settled([checkTypes(), bundle(page)]);
   // A source that changed while the compiler ran counts as newer.
   writeWhole(stamp, "");
   utimesSync(stamp, startedAt, startedAt);
+}
+
+async function checkTypes() {
+  const compiler = join(MODULES, "typescript", "bin", "tsc");
+  await runNode([compiler, ...CHECKED_ONCE, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
+}
+
+/** Takes a third of the time that the compiler takes. The bundler removes from `dist` what belongs to no complete page. */
+async function bundle(page) {
+  await page;
+  await runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
 }
 
 async function buildWeb() {

@@ -11,13 +11,21 @@ import { TSX } from "./support/test-programs.ts";
 
 const SOURCES = fileURLToPath(new URL("../src", import.meta.url));
 
-/** Prints the packages that a node of the control plane has loaded before it opens its store. */
-const LOADED = `
-  import { createRequire } from "node:module";
-  await import(${JSON.stringify(new URL("../src/node/node.ts", import.meta.url).href)});
-  const files = Object.keys(createRequire(import.meta.url).cache).join("\\n");
-  console.log(["bullmq", "mongodb"].filter((name) => files.includes("/node_modules/" + name + "/")).join());
-`;
+/** Which of `packages` are loaded after these modules of the program's folder `node`. */
+async function loadedBy(modules: readonly string[], packages: readonly string[]): Promise<readonly string[]> {
+  const urls = modules.map((name) => new URL(`../src/node/${name}`, import.meta.url).href);
+  const program = `
+    import { createRequire } from "node:module";
+    for (const url of ${JSON.stringify(urls)}) await import(url);
+    const files = Object.keys(createRequire(import.meta.url).cache).join("\\n");
+    const isLoaded = (name) => files.includes("/node_modules/" + name + "/");
+    console.log(JSON.stringify(${JSON.stringify(packages)}.filter(isLoaded)));
+  `;
+  const options = ["--import", TSX, "--input-type=module", "-e", program];
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, options, { cwd });
+  return JSON.parse(stdout) as readonly string[];
+}
 
 describe("mocha", () => {
   it("loads every module of the project exactly once, as an ES module", () => {
@@ -63,9 +71,12 @@ describe("the bundled program", () => {
 
 describe("a node of the control plane", () => {
   it("loads no driver of a store before it knows which store it uses", async () => {
-    const options = ["--import", TSX, "--input-type=module", "-e", LOADED];
-    const cwd = fileURLToPath(new URL("..", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, options, { cwd });
-    expect(stdout.trim()).to.equal("bullmq");
+    expect(await loadedBy(["node.ts"], ["bullmq", "mongodb"])).to.deep.equal(["bullmq"]);
+  });
+
+  it("loads no reader of definitions, packages, archives and forms before it needs one", async () => {
+    const roles = ["node.ts", "edge-role.ts", "gateway-role.ts", "worker-role.ts"];
+    const packages = ["bullmq", "koa", "yaml", "ajv", "tar-stream", "yazl", "@fastify/busboy"];
+    expect(await loadedBy(roles, packages)).to.deep.equal(["bullmq", "koa"]);
   });
 });

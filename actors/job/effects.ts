@@ -81,7 +81,8 @@ export function offer(job: JobState, plan: RunPlan): OwedEffect {
 
 export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
   const { jobId, queuedAt } = job;
-  return { type: "withdraw", jobId, projectId: plan.projectId, ...(queuedAt !== null && { queuedAt }) };
+  const { projectId } = plan;
+  return queuedAt === null ? { type: "withdraw", jobId, projectId } : { type: "withdraw", jobId, projectId, queuedAt };
 }
 
 export function occupy({ jobId, quotas }: JobState): readonly OwedEffect[] {

@@ -10,10 +10,12 @@ const MOST = 4_000;
 export class DoneCreations {
   /** Oldest first. */
   readonly #runIds = new Set<string>();
+  /** Removes what it passes. A new iterator would look at the place of each entry that was removed before. */
+  readonly #oldest = this.#runIds.values();
 
   add(runId: RunId): void {
     this.#runIds.add(runId);
-    if (this.#runIds.size > MOST) this.#runIds.delete(this.#runIds.values().next().value!);
+    if (this.#runIds.size > MOST) this.#runIds.delete(this.#oldest.next().value!);
   }
 
   has(rootId: string): boolean {

@@ -84,22 +84,27 @@ async function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly O
   const published: Promise<void>[] = [];
   const runId = head.rootId as RunId;
   // Events are made only for viewers who follow them: most runs have none.
-  if (feed.isFollowed(runChannel(runId))) {
-    const events = eventsOf(head, owed);
-    // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
-    const told = events.filter((event, at) => !(isPushed(event) && isPushed(events[at + 1])));
-    published.push(...told.map((event) => feed.publish(runChannel(runId), event)));
-  }
+  if (feed.isFollowed(runChannel(runId))) published.push(...publishEvents(feed, head, owed));
   if (feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
-  const approvals = owed.flatMap(({ effect }): readonly ApprovalHint[] =>
+  for (const hint of approvalHints(runId, owed)) {
+    if (feed.isFollowed(APPROVALS_CHANNEL)) published.push(feed.publish(APPROVALS_CHANNEL, hint));
+  }
+  await Promise.all(published);
+}
+
+function publishEvents(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly Promise<void>[] {
+  const events = eventsOf(head, owed);
+  // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
+  const told = events.filter((event, at) => !(isPushed(event) && isPushed(events[at + 1])));
+  return told.map((event) => feed.publish(runChannel(event.runId), event));
+}
+
+function approvalHints(runId: RunId, owed: readonly OwedRecord[]): readonly ApprovalHint[] {
+  return owed.flatMap(({ effect }) =>
     effect.type === "publish" && effect.event.object === "approval"
       ? [{ runId, approvalId: effect.event.data["approvalId"] as ApprovalId }]
       : [],
   );
-  if (approvals.length > 0 && feed.isFollowed(APPROVALS_CHANNEL)) {
-    published.push(...approvals.map((hint) => feed.publish(APPROVALS_CHANNEL, hint)));
-  }
-  await Promise.all(published);
 }
 
 /** What those who follow many runs hear of one that has published events. */

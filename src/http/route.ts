@@ -30,6 +30,7 @@ import { parseBody, parseQuery } from "./request/parse.ts";
 import type { ApiRouter, RouteContext } from "./request/state.ts";
 
 const JSON_TYPE = "application/json";
+const JSON_ANSWER = `${JSON_TYPE}; charset=utf-8`;
 const MAX_KEY_CHARS = 200;
 /** A longer answer has no tag: its digest would hold the event loop for milliseconds. */
 const MAX_TAGGED_BYTES = 1_024 * 1_024;
@@ -245,6 +246,8 @@ export function routesFor<C extends WithClock>(tag: string) {
               return streamed.send(context, await callOf(ctx));
             }
             const detail = await handle(context, await callOf(ctx));
+            // The library would look the type up for each answer.
+            ctx.set("Content-Type", JSON_ANSWER);
             ctx.body = successEnvelope(detail, context.clock.now());
             if (tagged !== undefined) sendTag(ctx, tagOf(detail, tagged(detail)));
           };

@@ -17,7 +17,7 @@ const NOT_RUN: readonly (readonly [page: string, firstLine: string, reason: stri
   ["docs/operations.md", "docker compose up", "needs Docker; test/compose.test.ts checks the file"],
   ["docs/operations.md", "for collection in", "needs MongoDB's tools; test/e2e/dump.test.ts dumps in this order"],
   ["docs/operations.md", "mongorestore", "needs MongoDB's tools; test/e2e/dump.test.ts restores and repairs"],
-  ["docs/operations.md", "npm run chaos", "takes 20 minutes; test/chaos has a short form"],
+  ["docs/operations.md", "npm run chaos", "takes half an hour; test/chaos has a short form"],
   [
     "docs/agent-protocol.md",
     "millrace agent-conformance",

@@ -258,7 +258,8 @@ export class StepLog {
    */
   get movableBytes(): number {
     if (this.#segments.length > 0) return this.#newestBytes;
-    return this.#everSent === 0 ? this.#bytes : costOfAll(this.#entries.slice(this.#everSent));
+    // Few lines are sent again, and many may never have been sent.
+    return this.#unsentBytes - costOfAll(this.#entries.slice(this.#sent, this.#everSent));
   }
 
   /** Writes the oldest movable lines as one segment. Throws when the disk refuses them. */

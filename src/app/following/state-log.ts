@@ -23,6 +23,8 @@ export class StateLog<T> {
   #changes: { readonly key: string; readonly change: StateChange<T> }[] = [];
   /** Keys of objects that are over or removed, oldest first. */
   readonly #over = new Set<string>();
+  /** Removes what it passes. A new iterator would look at the place of each entry that was removed before. */
+  readonly #oldestOver = this.#over.values();
   #number = 0;
   /** Changes up to this number may be forgotten. */
   #forgotten = 0;
@@ -53,7 +55,7 @@ export class StateLog<T> {
     if (news.isRemoved || this.#isOver(news.state)) {
       this.#over.delete(key);
       this.#over.add(key);
-      if (this.#over.size > KEPT_OVER) this.#forget(this.#over.values().next().value!);
+      if (this.#over.size > KEPT_OVER) this.#forget(this.#oldestOver.next().value!);
     }
     if (this.#changes.length > 2 * this.#newest.size + SLACK) {
       this.#changes = this.#changes.filter((one) => this.#isNewest(one));

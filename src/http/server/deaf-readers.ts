@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type OutgoingBounds, OutgoingBudget } from "../../app/outgoing-budget.ts";
+import { type OutgoingBounds, OutgoingBudget, type OutgoingReader } from "../../app/outgoing-budget.ts";
 import type { Clock } from "../../domain/clock.ts";
 
 /** A caller may take nothing of an answer for this long. */
@@ -27,7 +27,7 @@ export function endDeafReaders(
   const budget = new OutgoingBudget(clock, bounds);
   return {
     watch({ socket }, response) {
-      const leave = budget.enter(readerOf(clock, socket, response));
+      const leave = budget.enter(new AnswerReader(clock, socket, response));
       response.once("close", leave);
       // The answer is complete, and the caller has not taken all of it; a body that is a stream waits for its reader.
       response.once("prefinish", () => budget.note());
@@ -42,22 +42,36 @@ export function endDeafReaders(
   };
 }
 
-function readerOf(clock: Pick<Clock, "monotonic">, socket: Socket, response: ServerResponse) {
-  let taken = 0;
-  let tookAt = clock.monotonic();
-  return {
-    waitingBytes() {
-      const waiting = response.writableLength;
-      const now = socket.bytesWritten - queuedBytes(socket);
-      if (waiting === 0 || now !== taken) tookAt = clock.monotonic();
-      taken = now;
-      return waiting;
-    },
-    get tookAt() {
-      return tookAt;
-    },
-    end: () => void socket.destroy(),
-  };
+/** How a caller takes one answer. */
+class AnswerReader implements OutgoingReader {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #socket: Socket;
+  readonly #response: ServerResponse;
+  #taken = 0;
+  #tookAt: number;
+
+  constructor(clock: Pick<Clock, "monotonic">, socket: Socket, response: ServerResponse) {
+    this.#clock = clock;
+    this.#socket = socket;
+    this.#response = response;
+    this.#tookAt = clock.monotonic();
+  }
+
+  get tookAt(): number {
+    return this.#tookAt;
+  }
+
+  waitingBytes(): number {
+    const waiting = this.#response.writableLength;
+    const now = this.#socket.bytesWritten - queuedBytes(this.#socket);
+    if (waiting === 0 || now !== this.#taken) this.#tookAt = this.#clock.monotonic();
+    this.#taken = now;
+    return waiting;
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
 }
 
 /**

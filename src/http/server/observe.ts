@@ -35,15 +35,18 @@ export function observeRequests(context: AppContext, registry: Registry): Middle
 
 /** Sets headers that keep browsers from treating an answer as a page, and caches from storing it. */
 export function secureAnswers({ isEncrypted }: { readonly isEncrypted: boolean }): Middleware<RequestState> {
-  return async (ctx, next) => {
+  const headers = [
     // Over plaintext browsers ignore it.
-    if (isEncrypted) ctx.set("Strict-Transport-Security", "max-age=31536000");
-    ctx.set("Cross-Origin-Resource-Policy", "same-origin");
-    ctx.set("X-Content-Type-Options", "nosniff");
-    ctx.set("Cache-Control", "no-store");
-    ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-    ctx.set("Referrer-Policy", "no-referrer");
-    await next();
+    ...(isEncrypted ? [["Strict-Transport-Security", "max-age=31536000"] as const] : []),
+    ["Cross-Origin-Resource-Policy", "same-origin"],
+    ["X-Content-Type-Options", "nosniff"],
+    ["Cache-Control", "no-store"],
+    ["Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"],
+    ["Referrer-Policy", "no-referrer"],
+  ] as const;
+  return ({ res }, next) => {
+    for (const [name, value] of headers) res.setHeader(name, value);
+    return next();
   };
 }
 

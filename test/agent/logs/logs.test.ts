@@ -114,11 +114,13 @@ describe("the log of a step on an agent", () => {
     bench.gateway.storeLogsAgain();
     const lines = await bench.gateway.logOf(lastLine);
     let next = 1n;
-    for (const { line, lost, content } of lines) {
-      expect(line).to.equal(next);
-      if (lost === 0n) expect(content).to.match(new RegExp(`^${line} of a great many`));
+    // An assertion for each of 100,000 lines takes seconds.
+    const wrong = lines.find(({ line, lost, content }) => {
+      const isNext = line === next;
       next = line + (lost || 1n);
-    }
+      return !isNext || (lost === 0n && !content.startsWith(`${line} of a great many`));
+    });
+    expect(wrong).to.equal(undefined);
     expect(next).to.equal(250_001n);
     expect(lines.filter(({ lost }) => lost > 0n)).to.have.length.within(1, 3);
     return lines.length;
