@@ -66,7 +66,8 @@ async function viewOf(
   const known = await knownOfRevision(context.stores.pipelines, asking, revision.revisionId);
   return {
     pipelineId,
-    spec: known === null ? null : await asking.work.spec(asking.caller, revision),
+    spec:
+      known === null ? null : await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
     ...(await viewOfIncludes(asking, revision, known !== null)),
     text: revision.text,
     format: revision.format,
