@@ -2,6 +2,7 @@
  * Finds the secrets of one step in bytes, in all their forms. It reads each byte once, however many secrets the step
  * has.
  */
+import { DeepMatcher } from "./deep-match.ts";
 import { formsOf, type LooseForm, looseFormsOf, prefixesOf, type SecretForm, SHORTEST_BYTES } from "./secret-forms.ts";
 
 const MASK = "***";
@@ -12,6 +13,13 @@ const FILTER_BITS = 16;
 const NO_SECRETS = new Uint8Array(1 << FILTER_BITS);
 /** A secret of many backslashes could be read in as many ways as it has characters. */
 const MAX_READINGS = 32;
+/** A form that agrees with this many bytes is looked for in a way that compares no byte again. */
+const DEEP_BYTES = 64;
+/**
+ * Characters of loose forms that one call compares: at least so many, and so many for each byte. A secret that repeats
+ * itself, in bytes that do so too, would take minutes; no other one comes near.
+ */
+const LOOSE_CHARACTERS = { least: 65_536, forByte: 4 };
 
 export type Span = readonly [start: number, end: number];
 
@@ -30,13 +38,20 @@ export class SecretFinder {
   readonly #forms = new Map<number, (SecretForm | LooseForm)[]>();
   /** Marks the hashes of first four bytes. It rules out almost every byte of a log at once. */
   readonly #filter: Uint8Array;
+  /** Made for a form when bytes first agree with it that far. */
+  readonly #deep = new Map<SecretForm, DeepMatcher>();
+  /** Marks the bytes with which a tool begins to write a character otherwise than as it is. */
+  readonly #escapes = new Uint8Array(256);
   /** The first one to three bytes of each form, encoded with their number by {@link encodePrefix}. */
   readonly #shortPrefixes = new Set<number>();
 
   constructor(values: readonly string[]) {
     this.#filter = values.length === 0 ? NO_SECRETS : new Uint8Array(1 << FILTER_BITS);
     for (const form of values.flatMap(formsOf)) this.#add(form, form.bytes);
-    for (const form of values.flatMap(looseFormsOf)) for (const prefix of prefixesOf(form)) this.#add(form, prefix);
+    for (const form of values.flatMap(looseFormsOf)) {
+      for (const prefix of prefixesOf(form)) this.#add(form, prefix);
+      for (const [, ...others] of form.characters) for (const other of others) this.#escapes[other[0]!] = 1;
+    }
   }
 
   #add(form: SecretForm | LooseForm, firstBytes: Buffer): void {
@@ -56,22 +71,47 @@ export class SecretFinder {
 
   find(bytes: Buffer): Found {
     const spans: [start: number, end: number][] = [];
+    const deepSpans: Span[] = [];
+    const decidedUntil = new Map<SecretForm, number>();
+    const effort = { left: LOOSE_CHARACTERS.least + LOOSE_CHARACTERS.forByte * bytes.length };
     let openFrom = bytes.length;
+    let escapeAt = 0;
     let prefix = 0;
     for (let next = 0; next < bytes.length; next++) {
       prefix = (prefix << 8) | bytes[next]!;
       if (next < SHORTEST_BYTES - 1 || this.#filter[hash(prefix)] === 0) continue;
       const start = next - SHORTEST_BYTES + 1;
       for (const form of this.#forms.get(prefix >>> 0) ?? []) {
-        const { end, isOpen } = "bytes" in form ? endOf(form, bytes, start) : endOfLoose(form, bytes, start);
-        if (isOpen) openFrom = Math.min(openFrom, start);
-        if (end > 0) cover(spans, start, end);
+        let found: FormEnd | "deep";
+        if ("bytes" in form) {
+          if (start < (decidedUntil.get(form) ?? 0)) continue;
+          found = endOf(form, bytes, start);
+          if (found === "deep") {
+            const deep = this.#deepMatcher(form).find(bytes, start, DEEP_BYTES);
+            deepSpans.push(...deep.spans);
+            openFrom = Math.min(openFrom, deep.openFrom);
+            decidedUntil.set(form, deep.decidedUntil);
+            continue;
+          }
+        } else {
+          while (escapeAt < bytes.length && (escapeAt < start || this.#escapes[bytes[escapeAt]!] === 0)) escapeAt++;
+          if (escapeAt === bytes.length || escapeAt >= start + reachOf(form)) continue;
+          found = endOfLoose(form, bytes, start, effort);
+        }
+        if (found.isOpen) openFrom = Math.min(openFrom, start);
+        if (found.end > 0) cover(spans, start, found.end);
       }
     }
     for (let start = Math.max(0, bytes.length - SHORTEST_BYTES + 1); start < openFrom; start++) {
       if (this.#shortPrefixes.has(encodePrefix(bytes, start, bytes.length))) openFrom = start;
     }
-    return { spans, openFrom };
+    return { spans: deepSpans.length === 0 ? spans : united([...spans, ...deepSpans]), openFrom };
+  }
+
+  #deepMatcher(form: SecretForm): DeepMatcher {
+    let matcher = this.#deep.get(form);
+    if (matcher === undefined) this.#deep.set(form, (matcher = new DeepMatcher(form)));
+    return matcher;
   }
 
   /** The text with each run that secrets cover replaced by `***`. */
@@ -104,10 +144,11 @@ interface FormEnd {
 const NONE: FormEnd = { end: 0, isOpen: false };
 const OPEN: FormEnd = { end: 0, isOpen: true };
 
-/** The caller has compared the form's first four bytes. */
-function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): FormEnd {
+/** The caller has compared the form's first four bytes. `deep`: {@link DEEP_BYTES} agree, and there are more. */
+function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): FormEnd | "deep" {
   let at = start + SHORTEST_BYTES;
   for (let index = SHORTEST_BYTES; index < form.length; index++, at++) {
+    if (index === DEEP_BYTES) return "deep";
     if (mayFold) at = afterLineBreaks(bytes, at);
     if (at >= bytes.length) return OPEN;
     if (bytes[at] !== form[index]) return NONE;
@@ -117,12 +158,23 @@ function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: numbe
 
 /**
  * Follows all readings of the bytes at the same time, since a backslash may be a character of the secret or escape the
- * next one. Few of them are left after a few characters.
+ * next one. Few of them are left after a few characters. Without effort left, all bytes that the form may cover count as
+ * the secret.
  */
-function endOfLoose({ characters, mayFold }: LooseForm, bytes: Buffer, start: number): FormEnd {
+function endOfLoose(
+  { characters, mayFold, maxBytes }: LooseForm,
+  bytes: Buffer,
+  start: number,
+  effort: { left: number },
+): FormEnd {
   let reached = [start];
   let isOpen = false;
   for (const alternatives of characters) {
+    effort.left -= reached.length;
+    if (effort.left < 0) {
+      const end = start + maxBytes;
+      return { end: Math.min(end, bytes.length), isOpen: end > bytes.length };
+    }
     const next: number[] = [];
     for (const before of reached) {
       const at = mayFold && before >= start + SHORTEST_BYTES ? afterLineBreaks(bytes, before) : before;
@@ -139,6 +191,14 @@ function endOfLoose({ characters, mayFold }: LooseForm, bytes: Buffer, start: nu
   return { end: Math.max(...reached), isOpen };
 }
 
+/**
+ * How far from its start a form has its first escaped character at the latest. Without one it is the plain text, which
+ * is a form of its own. A folded text has at most as many line breaks as characters.
+ */
+function reachOf({ plainBytes, mayFold }: LooseForm): number {
+  return mayFold ? 2 * plainBytes : plainBytes;
+}
+
 /** `open`: the bytes end before `form` does. */
 function compare(form: Buffer, bytes: Buffer, start: number): "same" | "different" | "open" {
   for (let index = 0; index < form.length; index++) {
@@ -152,6 +212,13 @@ function afterLineBreaks(bytes: Buffer, start: number): number {
   let at = start;
   while (bytes[at] === LF || bytes[at] === CR) at++;
   return at;
+}
+
+/** The ranges in ascending order, those that overlap as one. */
+function united(spans: readonly Span[]): readonly Span[] {
+  const all: [start: number, end: number][] = [];
+  for (const [start, end] of spans.toSorted(([one], [other]) => one - other)) cover(all, start, end);
+  return all;
 }
 
 /** Adds a range to `spans`. The caller adds ranges in ascending order of their starts. */

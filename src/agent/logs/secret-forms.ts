@@ -22,13 +22,17 @@ export interface SecretForm {
 }
 
 /**
- * Many sequences of bytes at once: for each character of the secret, the ways in which one kind of tool may write it. So
- * it does not matter which characters a tool escapes.
+ * Many sequences of bytes at once: for each character of the secret, the ways in which one kind of tool may write it,
+ * first of all the character itself. So it does not matter which characters a tool escapes.
  */
 export interface LooseForm {
   readonly characters: readonly (readonly Buffer[])[];
   /** Whether line breaks between the characters are ignored, after the first {@link SHORTEST_BYTES} bytes. */
   readonly mayFold: boolean;
+  /** Bytes of its longest sequence, without line breaks that are ignored. */
+  readonly maxBytes: number;
+  /** Bytes of the text with no character escaped: one of the forms of {@link formsOf}. */
+  readonly plainBytes: number;
 }
 
 /**
@@ -51,7 +55,11 @@ export function looseFormsOf(value: string): readonly LooseForm[] {
     const kinds = [escapedForms, percentForms, htmlForms].map((formsOfOne) => characters.map(formsOfOne));
     // A text without a character that this kind of tool escapes is found as it is.
     const used = kinds.filter((kind) => kind.some((alternatives) => alternatives.length > 1));
-    return used.map((kind) => ({ characters: kind, mayFold: mayFold(Buffer.from(text)) }));
+    const plain = Buffer.from(text);
+    return used.map((characters) => {
+      const maxBytes = maxBytesOf(characters);
+      return { characters, mayFold: mayFold(plain), maxBytes, plainBytes: plain.length };
+    });
   });
 }
 
@@ -72,6 +80,12 @@ export function prefixesOf({ characters }: LooseForm): readonly Buffer[] {
   return [...found.values()];
 }
 
+function maxBytesOf(characters: LooseForm["characters"]): number {
+  let sum = 0;
+  for (const alternatives of characters) sum += Math.max(...alternatives.map(({ length }) => length));
+  return sum;
+}
+
 function textsOf(value: string): readonly string[] {
   const whole = value.trim();
   return [...new Set([whole, ...whole.split(/[\r\n]+/).map((line) => line.trim())])];
@@ -82,7 +96,7 @@ function isLongEnough(bytes: Buffer): boolean {
 }
 
 function mayFold(bytes: Buffer): boolean {
-  return bytes.length >= FOLDED_BYTES && !bytes.includes("\n");
+  return bytes.length >= FOLDED_BYTES && !bytes.includes("\n") && !bytes.includes("\r");
 }
 
 /** The forms that encode all bytes: hexadecimal and base64. */

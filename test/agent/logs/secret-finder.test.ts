@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { SecretFinder } from "../../../src/agent/logs/secret-finder.ts";
-import { SHORTEST_BYTES } from "../../../src/agent/logs/secret-forms.ts";
+import { formsOf, SHORTEST_BYTES } from "../../../src/agent/logs/secret-forms.ts";
 import { SecretMask } from "../../../src/agent/logs/secret-mask.ts";
 
 const PEM = `-----BEGIN KEY-----\n${randomBytes(150).toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END KEY-----\n`;
@@ -19,6 +19,31 @@ function stream(finder: SecretFinder, bytes: Buffer, cuts: readonly number[] = [
   for (const [index, end] of at.slice(1).entries()) mask.write(bytes.subarray(at[index], end));
   mask.end();
   return Buffer.concat(out).toString();
+}
+
+/** What the finder finds in bytes that have no escaped character, by a comparison of every form at every position. */
+function comparedAtEachPosition(value: string, bytes: Buffer): { spans: number[][]; openFrom: number } {
+  const spans: number[][] = [];
+  let openFrom = bytes.length;
+  const isBreak = (at: number): boolean => bytes[at] === 0x0a || bytes[at] === 0x0d;
+  for (let start = 0; start < bytes.length; start++) {
+    for (const form of formsOf(value)) {
+      let at = start;
+      let index = 0;
+      for (; index < form.bytes.length && at < bytes.length; index++, at++) {
+        while (form.mayFold && index >= SHORTEST_BYTES && isBreak(at)) at++;
+        if (at < bytes.length && bytes[at] !== form.bytes[index]) break;
+      }
+      if (at >= bytes.length && index <= form.bytes.length && (at > bytes.length || index < form.bytes.length)) {
+        openFrom = Math.min(openFrom, start);
+      } else if (index === form.bytes.length) {
+        const last = spans.at(-1);
+        if (last !== undefined && start < last[1]!) last[1] = Math.max(last[1]!, at);
+        else spans.push([start, at]);
+      }
+    }
+  }
+  return { spans, openFrom };
 }
 
 describe("the finder of secrets", () => {
@@ -122,6 +147,39 @@ for text in (u.quote(v), u.quote(v, safe=""), u.quote_plus(v), u.quote(v, safe="
     const mask = new SecretMask(new SecretFinder(["a-token-of-some-length"]), (bytes) => out.push(String(bytes)));
     mask.write(Buffer.from("this is a\n"));
     expect(out).to.deep.equal(["this is a\n"]);
+  });
+
+  it("finds a value that repeats itself wherever it stands", () => {
+    const repeated = fc
+      .tuple(fc.stringMatching(/^[ab]{1,5}$/), fc.integer({ min: 14, max: 90 }), fc.stringMatching(/^[ab]{0,5}$/))
+      .map(([unit, times, rest]) => unit.repeat(times) + rest);
+    const piece = fc.oneof(fc.constant(null), repeated, fc.stringMatching(/^[ab\n]{0,9}$/));
+    fc.assert(
+      fc.property(repeated, fc.array(piece, { maxLength: 8 }), (secret, pieces) => {
+        const bytes = Buffer.from(pieces.map((each) => each ?? secret).join(""));
+        expect(new SecretFinder([secret]).find(bytes)).to.deep.equal(comparedAtEachPosition(secret, bytes));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("holds the agent up for no secret of equal characters, however a step shows it", () => {
+    // What a tool may escape costs more: beyond some effort, all that may be the secret is covered.
+    for (const [character, length] of [
+      ["x", 60_000],
+      ["<", 60_000],
+      ['"', 6_000],
+    ] as const) {
+      const secret = character.repeat(length);
+      const text = `before\n${secret}\nbetween\n${JSON.stringify(secret)}\nafter`;
+      const cuts = Array.from({ length: 20 }, (_, piece) => Math.ceil((piece * text.length) / 20));
+      const out = stream(new SecretFinder([secret]), Buffer.from(text), cuts);
+      if (character === '"')
+        expect(out)
+          .to.match(/^before\n\*\*\*/)
+          .and.not.to.include(secret);
+      else expect(out).to.equal('before\n***\nbetween\n"***"\nafter');
+    }
   });
 
   it("lets no form of a value through wherever the chunks end, and shows the rest", () => {
