@@ -110,7 +110,7 @@ describe("an agent's control channel", () => {
       late: [],
       steps: [
         {
-          name: "compile",
+          name: "step-0",
           uses: "shell",
           action: "",
           args: { script: "echo hi" },
@@ -139,7 +139,7 @@ describe("an agent's control channel", () => {
       token: 1n,
       pipelineId: "pl_TEST",
       jobName: "job-0",
-      stepName: "compile",
+      stepName: "step-0",
       uses: "shell",
       action: "",
       argsJson: '{"script":"echo hi"}',

@@ -147,6 +147,7 @@ describe("the view of the cluster", function () {
     }
     const epochs = async (): Promise<readonly number[]> => (await readCluster()).shards.map(({ epoch }) => epoch);
     const epochsBefore = await epochs();
+    const handedOver = shared.nodes.filter(({ roles }) => roles.includes("worker"))[0]!.shards;
 
     await workers[0]!.stop();
     const after = await until("the other one owns all", async () => {
@@ -154,8 +155,9 @@ describe("the view of the cluster", function () {
       return view.nodes.at(-1)!.shards.length === SHARDS ? view : undefined;
     });
     expect(after.nodes).to.have.length(2);
-    const grown = (await epochs()).filter((epoch, shard) => epoch > epochsBefore[shard]!);
-    expect(grown).to.have.length(SHARDS / 2);
+    // A worker that a busy machine keeps from its processor loses leases, and takes its own shards with new epochs, too.
+    const grown = (await epochs()).flatMap((epoch, shard) => (epoch > epochsBefore[shard]! ? [shard] : []));
+    expect(grown).to.include.members([...handedOver]);
   });
 
   it("names the holder of a lease that is not a live node", async () => {

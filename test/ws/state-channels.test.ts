@@ -118,7 +118,10 @@ describe("the channel of all runs", function () {
   });
 
   it("resumes with what has changed since, and begins again with a place that it does not know", async () => {
+    const early = await subscribe();
     const [changed, same] = [await make(), await make()];
+    // The word of a creation comes after it. What comes behind `after` is told again.
+    for (const run of [changed, same]) await told(early, run, "pending");
     const viewer = await subscribe();
     const { after } = (await viewer.next("caughtUp")) as { readonly after?: string };
     await begin(changed);
