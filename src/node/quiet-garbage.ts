@@ -18,13 +18,13 @@ const WORK_SHARE = 0.1;
 const WORK_LOOK_MS = 1_000;
 /**
  * A heap that has grown by more since the last look shows work that goes on, such as agents that connect. Their garbage is
- * collected once, at the end: half-way, what is left would not grow by enough for another collection.
+ * collected at the end, not half-way.
  */
 const GROWING_BYTES = 8 << 20;
 /** Less is not worth a collection. */
-const GROWTH_BYTES = 16 << 20;
+const GROWTH_BYTES = 8 << 20;
 /** The heap grows by this share at least, so that collections become rarer as they take longer. */
-const GROWTH_SHARE = 0.5;
+const GROWTH_SHARE = 0.2;
 /** A collection of more would hold up the process for too long. V8 collects it in small steps when it needs the room. */
 const LARGEST_BYTES = 256 << 20;
 

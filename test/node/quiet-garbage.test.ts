@@ -57,13 +57,13 @@ describe("the garbage of a quiet process", () => {
     expect(collections).to.equal(1);
   });
 
-  it("is collected again when the heap has grown by half and the process is quiet again", async () => {
+  it("is collected again when the heap has grown by a fifth and the process is quiet again", async () => {
     begin();
     await until("the start's is collected", () => collections === 1, 10_000);
-    heapBytes = 59 * MEGABYTE;
+    heapBytes = 47 * MEGABYTE;
     await sleep(4 * LOOK_MS);
     expect(collections).to.equal(1);
-    await work(() => (heapBytes = 60 * MEGABYTE));
+    await work(() => (heapBytes = 48 * MEGABYTE));
     expect(collections).to.equal(1);
     await until("it is collected", () => collections === 2, 10_000);
     await sleep(4 * LOOK_MS);
@@ -88,10 +88,10 @@ describe("the garbage of a quiet process", () => {
   it("is collected again later when more of the heap lives", async () => {
     begin(100 * MEGABYTE);
     await until("the start's is collected", () => collections === 1, 10_000);
-    heapBytes = 149 * MEGABYTE;
+    heapBytes = 119 * MEGABYTE;
     await sleep(4 * LOOK_MS);
     expect(collections).to.equal(1);
-    heapBytes = 150 * MEGABYTE;
+    heapBytes = 120 * MEGABYTE;
     await until("it is collected", () => collections === 2, 10_000);
   });
 
