@@ -5,6 +5,7 @@
  */
 import { constants, type ServerHttp2Stream } from "node:http2";
 import { ServerInterceptingCall, type ServerInterceptingCallInterface, type ServerInterceptor } from "@grpc/grpc-js";
+import { gatherWrites } from "../app/gather-writes.ts";
 import { type OutgoingBounds, OutgoingBudget, type OutgoingReader } from "../app/outgoing-budget.ts";
 import type { Clock } from "../domain/clock.ts";
 
@@ -47,7 +48,6 @@ class WatchedCall extends ServerInterceptingCall {
   /** Null for a call with a single response. */
   readonly #stream: ServerHttp2Stream | null;
   #isWatched = false;
-  #isGathering = false;
 
   constructor(
     call: ServerInterceptingCallInterface,
@@ -62,7 +62,7 @@ class WatchedCall extends ServerInterceptingCall {
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
-    this.#gather();
+    if (this.#stream !== null) gatherWrites(this.#stream);
     let next: (() => void) | null = callback;
     const goOn = (): void => {
       next?.();
@@ -79,18 +79,6 @@ class WatchedCall extends ServerInterceptingCall {
     if (!this.#isWatched) this.#reader.onClose(this.#budget.enter(this.#reader));
     this.#isWatched = true;
     this.#budget.note();
-  }
-
-  /** What is sent before the running code ends leaves together. */
-  #gather(): void {
-    const stream = this.#stream;
-    if (stream === null || this.#isGathering) return;
-    this.#isGathering = true;
-    stream.cork();
-    process.nextTick(() => {
-      this.#isGathering = false;
-      stream.uncork();
-    });
   }
 }
 

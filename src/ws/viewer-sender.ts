@@ -1,6 +1,7 @@
 /** The sending side of one viewer's socket. A slow reader never makes more than a bounded amount wait in memory. */
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import { gatherWrites } from "../app/gather-writes.ts";
 import type { OutgoingBudget, OutgoingReader } from "../app/outgoing-budget.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -33,7 +34,6 @@ export class ViewerSender implements OutgoingReader {
   #tookAt: number;
   readonly #waiters = new Set<() => void>();
   #stallTimer: NodeJS.Timeout | undefined;
-  #isGathering = false;
 
   constructor(
     { socket, connection }: ViewerSocket,
@@ -76,7 +76,7 @@ export class ViewerSender implements OutgoingReader {
   sendText(text: string): void {
     if (!this.#isOpen()) return;
     this.#beforeWrite();
-    this.#gather();
+    gatherWrites(this.#connection);
     this.#socket.send(text, () => this.#written());
   }
 
@@ -111,17 +111,6 @@ export class ViewerSender implements OutgoingReader {
 
   #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
-  }
-
-  /** What is sent before the running code ends leaves together. */
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#connection.cork();
-    process.nextTick(() => {
-      this.#isGathering = false;
-      this.#connection.uncork();
-    });
   }
 
   #beforeWrite(): void {
